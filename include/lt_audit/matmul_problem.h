@@ -1,0 +1,110 @@
+// MatmulProblem: one matmul call, complete. A plain value; everything that decides what the library does is in it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lt_audit/types.h"
+
+namespace lt_audit {
+
+/// Which algorithm a problem is run with.
+enum class AlgoChoice {
+  heuristic,  ///< result number `algo_index` of cublasLtMatmulAlgoGetHeuristic
+  null,       ///< algo == NULL: the implicit heuristic of cublasLtMatmul with default preferences
+};
+
+/// One matmul: D = epilogue(alpha * op(A) * op(B) + beta * C + bias).
+/// op(A) is m by k, op(B) is k by n, C and D are m by n. Leading dimensions and batch strides are in elements, offsets,
+/// alignments and workspace in bytes.
+struct MatmulProblem {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  cublasOperation_t transa = CUBLAS_OP_N;
+  cublasOperation_t transb = CUBLAS_OP_N;
+
+  cudaDataType_t type_a = CUDA_R_32F;
+  cudaDataType_t type_b = CUDA_R_32F;
+  cudaDataType_t type_c = CUDA_R_32F;
+  cudaDataType_t type_d = CUDA_R_32F;
+  cublasComputeType_t compute_type = CUBLAS_COMPUTE_32F;
+  cudaDataType_t scale_type = CUDA_R_32F;
+
+  /// 0 = the smallest legal one: rows for order col, columns for order row.
+  std::int64_t lda = 0;
+  std::int64_t ldb = 0;
+  std::int64_t ldc = 0;
+  std::int64_t ldd = 0;
+  cublasLtOrder_t order_a = CUBLASLT_ORDER_COL;
+  cublasLtOrder_t order_b = CUBLASLT_ORDER_COL;
+  cublasLtOrder_t order_c = CUBLASLT_ORDER_COL;
+  cublasLtOrder_t order_d = CUBLASLT_ORDER_COL;
+
+  std::int32_t batch_count = 1;
+  /// -1 = packed (ld times columns for order col); 0 = one matrix for all batches (A, B and C only).
+  std::int64_t stride_a = -1;
+  std::int64_t stride_b = -1;
+  std::int64_t stride_c = -1;
+  std::int64_t stride_d = -1;
+
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  double alpha = 1;
+  double beta = 0;
+  cublasLtPointerMode_t pointer_mode = CUBLASLT_POINTER_MODE_HOST;
+  /// C and D are the same memory.
+  bool in_place = false;
+
+  /// Distance of each pointer from a 256-byte boundary, 0 .. 255.
+  std::int64_t a_offset = 0;
+  std::int64_t b_offset = 0;
+  std::int64_t c_offset = 0;
+  std::int64_t d_offset = 0;
+  std::int64_t bias_offset = 0;
+  std::int64_t workspace_offset = 0;
+
+  /// What the preference declares (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_x_BYTES); 256 is the library's default and is
+  /// then not set at all.
+  std::uint32_t a_alignment = 256;
+  std::uint32_t b_alignment = 256;
+  std::uint32_t c_alignment = 256;
+  std::uint32_t d_alignment = 256;
+
+  /// Limit in the preference and size handed to cublasLtMatmul.
+  std::int64_t workspace_bytes = 32LL << 20;
+  AlgoChoice algo = AlgoChoice::heuristic;
+  /// Which returned result to run, from 0.
+  int algo_index = 0;
+
+  friend bool operator==(const MatmulProblem&, const MatmulProblem&) = default;
+};
+
+/// A matrix as it lies in memory: rows and columns before transa and transb are applied, as cublasLtMatrixLayoutCreate
+/// takes them.
+struct MatrixShape {
+  cudaDataType_t type = CUDA_R_32F;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t ld = 0;
+  cublasLtOrder_t order = CUBLASLT_ORDER_COL;
+  std::int32_t batch_count = 1;
+  std::int64_t batch_stride = 0;
+
+  /// Elements from the first to one past the last, all batches and the padding between columns included.
+  std::int64_t span() const;
+};
+
+/// The four operands of a problem with every default filled in.
+MatrixShape shape_a(const MatmulProblem& problem);
+MatrixShape shape_b(const MatmulProblem& problem);
+MatrixShape shape_c(const MatmulProblem& problem);
+MatrixShape shape_d(const MatmulProblem& problem);
+
+/// The default type of the bias vector: D's, R_32F for an INT8 D with an R_32F scale type, and what the FP8 table pairs
+/// with C for FP8 inputs (cublasLt.h 13.1.0 lines 1535-1547).
+cudaDataType_t bias_type(const MatmulProblem& problem);
+
+/// A problem with one type for A, B, C and D and the compute and scale type that the documentation pairs with it.
+MatmulProblem uniform_problem(cudaDataType_t type, std::int64_t m, std::int64_t n, std::int64_t k);
+
+}  // namespace lt_audit

@@ -1,0 +1,162 @@
+// The platform: the functions under test as a value. Checks and the engine call nothing else, so that the real library,
+// the simulator and a fault planted in either look alike to them.
+//
+// Each function has the name, arguments and meaning of the NVIDIA function it stands for (without the prefix); the
+// contract is NVIDIA's: cublasLt.h and cublas_api.h 13.1.0, cuda_runtime_api.h 13.0.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lt_audit/target.h"
+#include "lt_audit/types.h"
+
+namespace lt_audit {
+
+struct PrepareSpec;
+struct InspectSpec;
+struct FingerprintSpec;
+struct CompareSpec;
+struct ProductSpec;
+struct VerificationRecord;
+
+/// A function of the platform. std::function, not a raw pointer, because a decorator (fault, trace) carries state.
+template <class Signature>
+using Fn = std::function<Signature>;
+
+/// A CUDA context of the driver API, opaque here.
+using ContextHandle = void*;
+
+/// The CUDA runtime. ctx_* are the driver's cuCtx* functions with their result mapped to the runtime's codes.
+struct CudaApi {
+  Fn<cudaError_t(int*)> get_device_count;
+  Fn<cudaError_t(int)> set_device;
+  Fn<cudaError_t(int*)> get_device;
+  Fn<cudaError_t(DeviceFacts*, int)> get_device_facts;
+  Fn<cudaError_t()> device_synchronize;
+  Fn<cudaError_t()> device_reset;
+  Fn<cudaError_t()> get_last_error;
+  Fn<cudaError_t()> peek_at_last_error;
+  Fn<cudaError_t(std::size_t*, std::size_t*)> mem_get_info;
+  Fn<cudaError_t(void**, std::size_t)> malloc;
+  Fn<cudaError_t(void*)> free;
+  Fn<cudaError_t(void**, std::size_t)> malloc_host;
+  Fn<cudaError_t(void*)> free_host;
+  Fn<cudaError_t(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t)> memcpy_async;
+  Fn<cudaError_t(void*, int, std::size_t, cudaStream_t)> memset_async;
+  /// Flags: cudaStreamDefault (blocking) or cudaStreamNonBlocking.
+  Fn<cudaError_t(cudaStream_t*, unsigned)> stream_create_with_flags;
+  Fn<cudaError_t(cudaStream_t)> stream_destroy;
+  Fn<cudaError_t(cudaStream_t)> stream_synchronize;
+  Fn<cudaError_t(cudaStream_t, cudaEvent_t)> stream_wait_event;
+  Fn<cudaError_t(cudaEvent_t*)> event_create;
+  Fn<cudaError_t(cudaEvent_t)> event_destroy;
+  Fn<cudaError_t(cudaEvent_t, cudaStream_t)> event_record;
+  Fn<cudaError_t(cudaEvent_t)> event_synchronize;
+  /// Milliseconds between two recorded events.
+  Fn<cudaError_t(float*, cudaEvent_t, cudaEvent_t)> event_elapsed_time;
+  Fn<cudaError_t(cudaStream_t, cudaStreamCaptureMode)> stream_begin_capture;
+  Fn<cudaError_t(cudaStream_t, cudaGraph_t*)> stream_end_capture;
+  Fn<cudaError_t(cudaStream_t, cudaStreamCaptureStatus*)> stream_is_capturing;
+  Fn<cudaError_t(cudaGraph_t, std::size_t*)> graph_get_node_count;
+  Fn<cudaError_t(cudaGraphExec_t*, cudaGraph_t)> graph_instantiate;
+  Fn<cudaError_t(cudaGraphExec_t, cudaStream_t)> graph_launch;
+  Fn<cudaError_t(cudaGraph_t)> graph_destroy;
+  Fn<cudaError_t(cudaGraphExec_t)> graph_exec_destroy;
+  Fn<cudaError_t(ContextHandle*, int)> ctx_create;
+  Fn<cudaError_t(ContextHandle)> ctx_destroy;
+  Fn<cudaError_t(ContextHandle)> ctx_set_current;
+  Fn<cudaError_t(ContextHandle*)> ctx_get_current;
+};
+
+/// cuBLASLt. A function that the loaded library does not export is empty.
+struct LtApi {
+  Fn<cublasStatus_t(cublasLtHandle_t*)> create;
+  Fn<cublasStatus_t(cublasLtHandle_t)> destroy;
+  Fn<std::size_t()> get_version;
+  Fn<cublasStatus_t(libraryPropertyType, int*)> get_property;
+  Fn<cublasStatus_t(cublasLtMatmulDesc_t*, cublasComputeType_t, cudaDataType_t)> matmul_desc_create;
+  Fn<cublasStatus_t(cublasLtMatmulDesc_t)> matmul_desc_destroy;
+  Fn<cublasStatus_t(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void*, std::size_t)>
+      matmul_desc_set_attribute;
+  Fn<cublasStatus_t(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, void*, std::size_t, std::size_t*)>
+      matmul_desc_get_attribute;
+  Fn<cublasStatus_t(cublasLtMatrixLayout_t*, cudaDataType_t, std::uint64_t, std::uint64_t, std::int64_t)>
+      matrix_layout_create;
+  Fn<cublasStatus_t(cublasLtMatrixLayout_t)> matrix_layout_destroy;
+  Fn<cublasStatus_t(cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, const void*, std::size_t)>
+      matrix_layout_set_attribute;
+  Fn<cublasStatus_t(cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t, void*, std::size_t, std::size_t*)>
+      matrix_layout_get_attribute;
+  Fn<cublasStatus_t(cublasLtMatmulPreference_t*)> matmul_preference_create;
+  Fn<cublasStatus_t(cublasLtMatmulPreference_t)> matmul_preference_destroy;
+  Fn<cublasStatus_t(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, const void*, std::size_t)>
+      matmul_preference_set_attribute;
+  Fn<cublasStatus_t(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,
+                    cublasLtMatmulHeuristicResult_t*, int*)>
+      matmul_algo_get_heuristic;
+  Fn<cublasStatus_t(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*,
+                    cublasLtMatmulHeuristicResult_t*)>
+      matmul_algo_check;
+  Fn<cublasStatus_t(const cublasLtMatmulAlgo_t*, cublasLtMatmulAlgoConfigAttributes_t, void*, std::size_t,
+                    std::size_t*)>
+      matmul_algo_config_get_attribute;
+  Fn<cublasStatus_t(const cublasLtMatmulAlgo_t*, cublasLtMatmulAlgoCapAttributes_t, void*, std::size_t, std::size_t*)>
+      matmul_algo_cap_get_attribute;
+  Fn<cublasStatus_t(cublasLtHandle_t, cublasLtMatmulDesc_t, const void*, const void*, cublasLtMatrixLayout_t,
+                    const void*, cublasLtMatrixLayout_t, const void*, const void*, cublasLtMatrixLayout_t, void*,
+                    cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t)>
+      matmul;
+  Fn<cublasStatus_t(cublasLtLoggerCallback_t)> logger_set_callback;
+  Fn<cublasStatus_t(int)> logger_set_level;
+};
+
+/// cuBLAS, for the comparison with the call that an application migrates from.
+struct BlasApi {
+  Fn<cublasStatus_t(cublasHandle_t*)> create;
+  Fn<cublasStatus_t(cublasHandle_t)> destroy;
+  Fn<cublasStatus_t(libraryPropertyType, int*)> get_property;
+  Fn<cublasStatus_t(cublasHandle_t, cudaStream_t)> set_stream;
+  Fn<cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
+                    cudaDataType_t, int, const void*, cudaDataType_t, int, const void*, void*, cudaDataType_t, int,
+                    cublasComputeType_t, cublasGemmAlgo_t)>
+      gemm_ex;
+  Fn<cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
+                    cudaDataType_t, int, long long, const void*, cudaDataType_t, int, long long, const void*, void*,
+                    cudaDataType_t, int, long long, int, cublasComputeType_t, cublasGemmAlgo_t)>
+      gemm_strided_batched_ex;
+};
+
+/// The audit's own kernels (src/platform/audit_kernels.h): fill, inspect and verify. They never call the library under
+/// test. All run asynchronously on the stream; the record is in device memory.
+struct KernelApi {
+  /// Writes inputs, poison and guard zones of all buffers of a problem.
+  Fn<cudaError_t(const PrepareSpec&, cudaStream_t)> prepare;
+  /// Compares every byte that the matmul must not change with what prepare wrote.
+  Fn<cudaError_t(const InspectSpec&, VerificationRecord*, cudaStream_t)> inspect;
+  /// Adds a checksum of the inputs to the record, before or after the call.
+  Fn<cudaError_t(const FingerprintSpec&, VerificationRecord*, cudaStream_t)> fingerprint;
+  /// Computes the expected D element by element and compares.
+  Fn<cudaError_t(const CompareSpec&, VerificationRecord*, cudaStream_t)> compare;
+  /// Freivalds' check: D x against alpha A (B x) + beta C x, exact, for several random x.
+  Fn<cudaError_t(const ProductSpec&, VerificationRecord*, cudaStream_t)> freivalds;
+};
+
+/// Everything an audit calls. Copyable: a decorator copies the platform and replaces functions in the copy.
+struct Platform {
+  PlatformKind kind = PlatformKind::gpu;
+  CudaApi cuda;
+  LtApi lt;
+  BlasApi blas;
+  KernelApi kernels;
+  LibraryFacts cublaslt;
+  LibraryFacts cublas;
+  /// Keeps alive what the functions refer to: loaded libraries, the simulated machine, a fault's state.
+  std::shared_ptr<void> owner;
+};
+
+}  // namespace lt_audit

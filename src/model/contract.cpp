@@ -1,0 +1,314 @@
+// The documented contract as data. Sources: cuBLAS documentation 13.2 ("cublasLtMatmul()", tables of supported types;
+// "Tensor Core Usage"), cublasLt.h 13.1.0, CUDA release notes 11.8 to 13.4. "doc" in the rules is the first of them.
+#include "lt_audit/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+
+namespace lt_audit {
+namespace {
+
+/// One row of the tables of supported types, A = B and C = D.
+struct TypeRow {
+  std::span<const cublasComputeType_t> compute;
+  cudaDataType_t scale;
+  cudaDataType_t ab;
+  cudaDataType_t cd;
+};
+
+constexpr std::array kCompute16F{CUBLAS_COMPUTE_16F, CUBLAS_COMPUTE_16F_PEDANTIC};
+constexpr std::array kCompute32F{CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_PEDANTIC};
+constexpr std::array kComputeFast{CUBLAS_COMPUTE_32F_FAST_16F, CUBLAS_COMPUTE_32F_FAST_16BF,
+                                  CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_EMULATED_16BFX9};
+constexpr std::array kCompute64F{CUBLAS_COMPUTE_64F, CUBLAS_COMPUTE_64F_PEDANTIC,
+                                 CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT};
+constexpr std::array kCompute32I{CUBLAS_COMPUTE_32I, CUBLAS_COMPUTE_32I_PEDANTIC};
+
+constexpr std::array<TypeRow, 11> kTypeRows{{
+    {kCompute16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F},
+    {kCompute32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_32I},
+    {kCompute32I, CUDA_R_32F, CUDA_R_8I, CUDA_R_8I},
+    {kCompute32F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_16BF},
+    {kCompute32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F},
+    {kCompute32F, CUDA_R_32F, CUDA_R_8I, CUDA_R_32F},
+    {kCompute32F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_32F},
+    {kCompute32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_32F},
+    {kCompute32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
+    {kComputeFast, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
+    {kCompute64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F},
+}};
+
+constexpr std::string_view kTable = "cuBLAS 13.2 documentation, cublasLtMatmul, tables of supported types";
+
+Promise works(std::string rule_id, std::string rule) {
+  return {Expectation::must_work, RefusedBy::nothing, CUBLAS_STATUS_SUCCESS, std::move(rule_id), std::move(rule)};
+}
+Promise refuses(Expectation expectation, RefusedBy by, cublasStatus_t status, std::string rule_id, std::string rule) {
+  return {expectation, by, status, std::move(rule_id), std::move(rule)};
+}
+Promise unlisted(const MatmulProblem& p, std::string_view why) {
+  return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "types-unlisted",
+                 fmt::format("compute type {}, scale type {}, A {}, B {}, C {}, D {} {} ({})", name_of(p.compute_type),
+                             name_of(p.scale_type), name_of(p.type_a), name_of(p.type_b), name_of(p.type_c),
+                             name_of(p.type_d), why, kTable));
+}
+
+bool contains(std::span<const cublasComputeType_t> list, cublasComputeType_t type) {
+  return std::find(list.begin(), list.end(), type) != list.end();
+}
+
+/// FP8 table: C decides which D are allowed; an FP8 D only beside a 16-bit C; E5M2 x E5M2 is in no row, and E4M3 x E4M3
+/// gives no E5M2.
+Promise promise_of_fp8_types(const MatmulProblem& p, const ContractScope& scope) {
+  const bool both_fp8 = is_fp8(p.type_a) && is_fp8(p.type_b);
+  const bool both_e5m2 = p.type_a == CUDA_R_8F_E5M2 && p.type_b == CUDA_R_8F_E5M2;
+  const bool both_e4m3 = p.type_a == CUDA_R_8F_E4M3 && p.type_b == CUDA_R_8F_E4M3;
+  const bool c_is_16_bit = p.type_c == CUDA_R_16F || p.type_c == CUDA_R_16BF;
+  const bool d_allowed = p.type_d == p.type_c ||
+                         (c_is_16_bit && (p.type_d == CUDA_R_8F_E4M3 || (p.type_d == CUDA_R_8F_E5M2 && !both_e4m3)));
+  if (!both_fp8 || both_e5m2 || p.compute_type != CUBLAS_COMPUTE_32F || p.scale_type != CUDA_R_32F ||
+      (!c_is_16_bit && p.type_c != CUDA_R_32F) || !d_allowed) {
+    return unlisted(p, "stand in no row");
+  }
+  const int since = scope.compute_capability == 89 ? 120103 : 110800;
+  if (scope.compute_capability < 89 || scope.library_number < since) {
+    return refuses(
+        Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "types-not-on-this-gpu",
+        "FP8 needs compute capability 8.9 (cuBLAS 12.1.3) or 9.0 (cuBLAS 11.8) and later (release notes 11.8 "
+        "and 12.9.1)");
+  }
+  return works("fp8-types", fmt::format("FP8 table ({})", kTable));
+}
+
+/// Emulated compute types exist on some GPUs only.
+std::optional<Promise> refuse_emulation(const MatmulProblem& p, const ContractScope& scope) {
+  const int cc = scope.compute_capability;
+  if (p.compute_type == CUBLAS_COMPUTE_32F_EMULATED_16BFX9 && (cc != 100 && cc != 103)) {
+    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED,
+                   "emulation-not-on-this-gpu",
+                   "BF16x9 emulation is offered on compute capability 10.0 and 10.3 (cuBLAS 13.2 documentation, "
+                   "Floating Point Emulation)");
+  }
+  if (p.compute_type == CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT && (cc < 80 || scope.library_number < 130100)) {
+    return refuses(
+        Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "emulation-not-on-this-gpu",
+        "fixed-point FP64 emulation is offered on compute capability 8.x and later since cuBLAS 13.1.0 (cuBLAS "
+        "13.2 documentation, Floating Point Emulation)");
+  }
+  return std::nullopt;
+}
+
+bool is_tn(const MatmulProblem& p) { return p.transa == CUBLAS_OP_T && p.transb == CUBLAS_OP_N; }
+
+bool all_col(const MatmulProblem& p) {
+  return p.order_a == CUBLASLT_ORDER_COL && p.order_b == CUBLASLT_ORDER_COL && p.order_c == CUBLASLT_ORDER_COL &&
+         p.order_d == CUBLASLT_ORDER_COL;
+}
+
+std::int64_t bytes(std::int64_t elements, cudaDataType_t type) {
+  return elements * static_cast<std::int64_t>(bytes_of(type));
+}
+
+std::optional<Promise> refuse_shape(const MatmulProblem& p) {
+  if (p.m <= 0 || p.n <= 0) {
+    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "zero-dimension",
+                   "m and n of 0 are documented nowhere");
+  }
+  const std::array shapes{shape_a(p), shape_b(p), shape_c(p), shape_d(p)};
+  for (const auto& s : shapes) {
+    const std::int64_t inner = s.order == CUBLASLT_ORDER_ROW ? s.cols : s.rows;
+    if (s.ld < inner) {
+      return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "ld-below-rows",
+                     "a leading dimension below the rows (order col) or columns (order row) makes columns overlap "
+                     "(cublasLt.h 13.1.0, CUBLASLT_MATRIX_LAYOUT_LD, line 1142)");
+    }
+  }
+  if (p.batch_count < 1) {
+    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "batch-count",
+                   "the batch count is at least 1 (cublasLt.h 13.1.0, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)");
+  }
+  const auto& d = shapes[3];
+  const std::int64_t one_matrix = (MatrixShape{d.type, d.rows, d.cols, d.ld, d.order, 1, 0}).span();
+  if (p.batch_count > 1 && d.batch_stride < one_matrix) {
+    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "d-batches-overlap",
+                   "matrices of D that overlap between batches are documented nowhere");
+  }
+  return std::nullopt;
+}
+
+/// The 16-byte rule that is optional for other types and mandatory for FP8 (doc, Tensor Core Usage, last paragraph).
+std::optional<Promise> refuse_fp8(const MatmulProblem& p, const ContractScope& scope) {
+  if (!is_fp8(p.type_a)) return std::nullopt;
+  const bool needs_tn = scope.compute_capability / 10 != 10 && scope.compute_capability != 110;
+  if ((needs_tn && !is_tn(p)) || !all_col(p)) {
+    return refuses(needs_tn && all_col(p) ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::heuristic,
+                   CUBLAS_STATUS_NOT_SUPPORTED, "fp8-needs-tn",
+                   "FP8 runs only as TN on compute capability 8.9, 9.0 and 12.x (cuBLAS 13.2 documentation, "
+                   "cublasLtMatmul, FP8 requirements)");
+  }
+  const auto a = shape_a(p), b = shape_b(p), c = shape_c(p), d = shape_d(p);
+  if (p.k % 16 != 0 || bytes(p.m, p.type_c) % 16 != 0 || bytes(a.ld, a.type) % 16 != 0 ||
+      bytes(b.ld, b.type) % 16 != 0 || bytes(c.ld, c.type) % 16 != 0 || bytes(d.ld, d.type) % 16 != 0 ||
+      (p.batch_count > 1 && (bytes(a.batch_stride, a.type) % 16 != 0 || bytes(b.batch_stride, b.type) % 16 != 0 ||
+                             bytes(c.batch_stride, c.type) % 16 != 0 || bytes(d.batch_stride, d.type) % 16 != 0))) {
+    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "fp8-16-byte-rule",
+                   "for FP8, k, m * sizeof(C) and every leading dimension are multiples of 16 bytes (cuBLAS 13.2 "
+                   "documentation, Tensor Core Usage and cublasLtMatmul)");
+  }
+  return std::nullopt;
+}
+
+/// Regular INT8 (IMMA) kernels: TN, multiples of 4.
+std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& scope) {
+  if (p.type_a != CUDA_R_8I) return std::nullopt;
+  if (!is_tn(p)) {
+    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-needs-tn",
+                   "INT8 in regular order runs as TN (cuBLAS 13.2 documentation, cublasLtMatmul, IMMA kernels)");
+  }
+  const auto a = shape_a(p), b = shape_b(p), c = shape_c(p), d = shape_d(p);
+  const auto odd = [](std::int64_t value) { return value % 4 != 0; };
+  const bool odd_stride =
+      p.batch_count > 1 && (odd(a.batch_stride) || odd(b.batch_stride) || odd(c.batch_stride) || odd(d.batch_stride));
+  if (odd(p.m) || odd(p.k) || odd(a.ld) || odd(b.ld) || odd(c.ld) || odd(d.ld) || odd_stride) {
+    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-multiples-of-4",
+                   "for INT8, m, k and every leading dimension are multiples of 4 (cuBLAS 13.2 documentation, "
+                   "cublasLtMatmul, IMMA kernels)");
+  }
+  if (p.scale_type == CUDA_R_32I) {
+    if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+      return refuses(
+          Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-default-epilogue",
+          "INT8 with scale type R_32I has only the default epilogue (cuBLAS 13.2 documentation, cublasLtMatmul)");
+    }
+    const auto plain = [](double value) { return value == 0 || value == 1; };
+    if (scope.library_number >= 130002 && (!plain(p.alpha) || !plain(p.beta))) {
+      return refuses(Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "int8-alpha-beta",
+                     "with scale type R_32I, alpha and beta are 0 or 1, enforced since CUDA 13.0 Update 1 (CUB-8873)");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Promise> refuse_epilogue(const MatmulProblem& p) {
+  const bool modelled = p.epilogue == CUBLASLT_EPILOGUE_DEFAULT || p.epilogue == CUBLASLT_EPILOGUE_RELU ||
+                        p.epilogue == CUBLASLT_EPILOGUE_BIAS || p.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+  if (!modelled) {
+    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "epilogue-not-audited",
+                   "the audit knows the epilogues default, relu, bias and relu_bias");
+  }
+  if (has_bias(p.epilogue) && p.order_d == CUBLASLT_ORDER_ROW) {
+    return refuses(
+        Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "bias-row-order",
+        "a bias epilogue does not take D in order row (cuBLAS 13.2 documentation, cublasLtMatmul, footnote 6)");
+  }
+  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT && p.type_a == CUDA_R_8I && p.type_d == CUDA_R_32F) {
+    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-default-epilogue",
+                   "INT8 into FP32 supports no epilogue (cuBLAS 13.2 documentation, cublasLtMatmul)");
+  }
+  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT && p.type_d == CUDA_R_8I) {
+    return refuses(
+        Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "int8-epilogue-conflict",
+        "for INT8 output with scale type R_32F one table of the documentation lists a bias type, another says "
+        "that no epilogue is supported (cuBLAS 13.2 documentation; CUB-10067)");
+  }
+  return std::nullopt;
+}
+
+struct Pointer {
+  const char* name;
+  cudaDataType_t type;
+  std::int64_t offset;
+  std::uint32_t declared;
+};
+
+/// Declared and real alignment of the four matrices.
+std::optional<Promise> refuse_pointers(const MatmulProblem& p) {
+  const std::array<Pointer, 4> pointers{{{"A", p.type_a, p.a_offset, p.a_alignment},
+                                         {"B", p.type_b, p.b_offset, p.b_alignment},
+                                         {"C", p.type_c, p.c_offset, p.c_alignment},
+                                         {"D", p.type_d, p.d_offset, p.d_alignment}}};
+  const std::string rule_of_type =
+      is_fp8(p.type_a) ? "FP8 needs pointers of 16 bytes" : "INT8 needs pointers of 4 bytes";
+  for (const auto& pointer : pointers) {
+    const auto needed = required_alignment(p, pointer.type);
+    const auto real = alignment_of_offset(pointer.offset);
+    const bool declared_too_little = pointer.declared < needed;
+    if (declared_too_little || real < needed) {
+      return refuses(Expectation::must_refuse, declared_too_little ? RefusedBy::heuristic : RefusedBy::matmul,
+                     CUBLAS_STATUS_NOT_SUPPORTED, "pointer-below-the-type",
+                     fmt::format("{}, and {} has {} (cuBLAS 13.2 documentation, cublasLtMatmul)", rule_of_type,
+                                 pointer.name, real));
+    }
+  }
+  for (const auto& pointer : pointers) {
+    const auto real = alignment_of_offset(pointer.offset);
+    if (real >= pointer.declared) continue;
+    // Which algorithms need more than the element size is not documented; 16 bytes is what tensor core kernels load.
+    const bool may_matter = real < 16 && pointer.declared >= 16;
+    return refuses(
+        Expectation::may_refuse, may_matter ? RefusedBy::matmul : RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED,
+        "pointer-below-promise",
+        fmt::format("{} is promised to be aligned to {} bytes and is aligned to {}: an algorithm may rely on the "
+                    "promise (cublasLt.h 13.1.0, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_{}_BYTES, lines 2099-2133)",
+                    pointer.name, pointer.declared, real, pointer.name));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::uint32_t alignment_of_offset(std::int64_t offset) {
+  if (offset == 0) return 256;
+  const auto low = std::countr_zero(static_cast<std::uint64_t>(offset));
+  return low >= 8 ? 256U : 1U << low;
+}
+
+std::int64_t required_alignment(const MatmulProblem& p, cudaDataType_t type) {
+  if (is_fp8(p.type_a) || is_fp8(p.type_b)) return 16;
+  if (p.type_a == CUDA_R_8I || p.type_b == CUDA_R_8I) return std::max<std::int64_t>(4, bytes(1, type));
+  return bytes(1, type);
+}
+
+Promise promise_of_types(const MatmulProblem& p, const ContractScope& scope) {
+  if (is_fp8(p.type_a) || is_fp8(p.type_b)) return promise_of_fp8_types(p, scope);
+  for (const auto& row : kTypeRows) {
+    if (contains(row.compute, p.compute_type) && row.scale == p.scale_type && row.ab == p.type_a &&
+        row.ab == p.type_b && row.cd == p.type_c && row.cd == p.type_d) {
+      if (auto refusal = refuse_emulation(p, scope)) return *refusal;
+      return works("types-listed", fmt::format("listed row {} / {}: A, B {}, C, D {} ({})", name_of(p.compute_type),
+                                               name_of(row.scale), name_of(row.ab), name_of(row.cd), kTable));
+    }
+  }
+  return unlisted(p, "stand in no row");
+}
+
+Promise promise_of(const MatmulProblem& p, const ContractScope& scope) {
+  Promise types = promise_of_types(p, scope);
+  if (types.refused_by != RefusedBy::nothing) return types;
+  for (auto& refusal : {refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope), refuse_epilogue(p)}) {
+    if (refusal) return *refusal;
+  }
+  if (p.in_place && scope.library_number >= 130100 &&
+      !(shape_c(p).ld == shape_d(p).ld && p.type_c == p.type_d && p.order_c == p.order_d &&
+        shape_c(p).batch_stride == shape_d(p).batch_stride)) {
+    return refuses(
+        Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "in-place-layouts-differ",
+        "C and D in the same memory need equal layouts, enforced since cuBLAS 13.1.0 (release notes 13.0 Update 2)");
+  }
+  if (p.workspace_offset % 256 != 0) {
+    const bool enforced = scope.library_number >= 120901;
+    return refuses(
+        enforced ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE,
+        "workspace-256-bytes",
+        "the workspace must be aligned to 256 bytes, enforced since cuBLAS 12.9.1 (cuBLAS 13.2 documentation, "
+        "cublasLtMatmul; release notes 12.9.1)");
+  }
+  if (auto refusal = refuse_pointers(p)) return *refusal;
+  return types;
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,247 @@
+// Names, problem text, contract and verdicts.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "lt_audit/contract.h"
+#include "lt_audit/error.h"
+#include "lt_audit/verdict.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+namespace {
+
+const ContractScope kHopper{90, 130100};
+
+template <class Enum>
+Enum any(std::span<const Named<Enum>> table, std::mt19937& random) {
+  return table[random() % table.size()].value;
+}
+
+MatmulProblem random_problem(std::mt19937& random) {
+  const auto number = [&](int limit) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(limit)); };
+  const auto maybe = [&] { return random() % 3 == 0; };
+  MatmulProblem p;
+  p.m = number(10000);
+  p.n = number(10000);
+  p.k = number(10000);
+  p.transa = any(operations(), random);
+  p.transb = any(operations(), random);
+  for (auto* type : {&p.type_a, &p.type_b, &p.type_c, &p.type_d}) *type = any(matrix_types(), random);
+  p.compute_type = any(compute_types(), random);
+  p.scale_type = any(scale_types(), random);
+  for (auto* ld : {&p.lda, &p.ldb, &p.ldc, &p.ldd}) *ld = maybe() ? number(20000) : 0;
+  for (auto* order : {&p.order_a, &p.order_b, &p.order_c, &p.order_d}) *order = any(orders(), random);
+  p.batch_count = static_cast<std::int32_t>(number(70000));
+  for (auto* stride : {&p.stride_a, &p.stride_b, &p.stride_c, &p.stride_d}) *stride = maybe() ? number(1 << 30) : -1;
+  p.epilogue = any(epilogues(), random);
+  p.alpha = static_cast<double>(number(512) - 256) / 4;
+  p.beta = maybe() ? static_cast<double>(number(512) - 256) / 4 : 0;
+  p.pointer_mode = any(pointer_modes(), random);
+  p.in_place = maybe();
+  for (auto* offset : {&p.a_offset, &p.b_offset, &p.c_offset, &p.d_offset, &p.bias_offset, &p.workspace_offset}) {
+    *offset = maybe() ? number(256) : 0;
+  }
+  for (auto* alignment : {&p.a_alignment, &p.b_alignment, &p.c_alignment, &p.d_alignment}) {
+    *alignment = 1U << number(9);
+  }
+  p.workspace_bytes = number(1 << 26);
+  p.algo = maybe() ? AlgoChoice::null : AlgoChoice::heuristic;
+  p.algo_index = p.algo == AlgoChoice::null ? 0 : static_cast<int>(number(8));
+  return p;
+}
+
+TEST(ProblemText, AnyProblemSurvivesTextAndBack) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 5000; ++i) {
+    const auto problem = random_problem(random);
+    const auto text = to_text(problem);
+    EXPECT_EQ(problem_from_text(text), problem) << text;
+    EXPECT_EQ(to_text(problem_from_text(text)), text);
+  }
+}
+
+TEST(ProblemText, LeavesDefaultsOut) {
+  EXPECT_EQ(to_text(uniform_problem(CUDA_R_16F, 128, 64, 32)), "m=128,n=64,k=32,a=f16");
+  EXPECT_EQ(to_text(uniform_problem(CUDA_R_8I, 4, 4, 4)), "m=4,n=4,k=4,ta=t,a=i8,d=i32");
+  EXPECT_EQ(to_text(uniform_problem(CUDA_R_8F_E4M3, 16, 16, 16)), "m=16,n=16,k=16,ta=t,a=e4m3,d=bf16");
+}
+
+TEST(ProblemText, ReadsTheExampleOfTheDesign) {
+  const auto p = problem_from_text(
+      "m=128,n=2048,k=2400,ta=t,a=f16,d=f16,compute=32f,ldb=25272,epilogue=bias,b_offset=8,workspace=1MiB");
+  EXPECT_EQ(p.transa, CUBLAS_OP_T);
+  EXPECT_EQ(shape_b(p).ld, 25272);
+  EXPECT_EQ(shape_a(p).ld, 2400);
+  EXPECT_EQ(p.workspace_bytes, 1 << 20);
+  EXPECT_TRUE(has_bias(p.epilogue));
+}
+
+std::string message_of(std::string_view text) {
+  try {
+    problem_from_text(text);
+  } catch (const AuditError& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ProblemText, MistakesAreNamedWithTheNearestWord) {
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,epilog=bias").find("nearest: 'epilogue'"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=bf1").find("'bf16'"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1").find("'a' is missing"), std::string::npos);
+  EXPECT_NE(message_of("m=1,m=2,n=1,k=1,a=f16").find("stands twice"), std::string::npos);
+  EXPECT_NE(message_of("m=x,n=1,k=1,a=f16").find("whole number"), std::string::npos);
+  EXPECT_NE(message_of("m=99999999999999999999,n=1,k=1,a=f16").find("whole number"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,a_alignment=12").find("power of two"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,workspace=9999999999GiB").find("MiB"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,alpha=0.1").find("0.25"), std::string::npos);
+  EXPECT_NE(message_of("hello").find("not key=value"), std::string::npos);
+}
+
+TEST(Shapes, SpanCoversBatchesAndPadding) {
+  MatmulProblem p = uniform_problem(CUDA_R_32F, 5, 3, 2);
+  p.ldd = 8;
+  p.batch_count = 2;
+  EXPECT_EQ(shape_d(p).batch_stride, 24);
+  EXPECT_EQ(shape_d(p).span(), 24 + 2 * 8 + 5);
+  p.order_d = CUBLASLT_ORDER_ROW;
+  EXPECT_EQ(shape_d(p).span(), 8 * 5 + 4 * 8 + 3);
+}
+
+TEST(Contract, ListedRowsMustWork) {
+  for (const auto type : {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8I, CUDA_R_8F_E4M3}) {
+    EXPECT_EQ(promise_of(uniform_problem(type, 64, 48, 32), kHopper).expectation, Expectation::must_work)
+        << name_of(type);
+  }
+}
+
+TEST(Contract, NarrowOutputUnderTf32StandsInNoRow) {
+  auto p = problem_from_text("m=256,n=256,k=256,a=f32,d=f16,compute=32f_fast_tf32");
+  const auto promise = promise_of(p, kHopper);
+  EXPECT_EQ(promise.expectation, Expectation::may_refuse);
+  EXPECT_EQ(promise.rule_id, "types-unlisted");
+  EXPECT_EQ(promise.refused_by, RefusedBy::heuristic);
+}
+
+struct RuleCase {
+  const char* problem;
+  const char* rule_id;
+  RefusedBy by;
+};
+
+TEST(Contract, EachRuleDecidesItsProblem) {
+  const std::array<RuleCase, 19> cases{{
+      {"m=64,n=64,k=64,a=e4m3,d=bf16", "fp8-needs-tn", RefusedBy::heuristic},
+      {"m=64,n=64,k=72,ta=t,a=e4m3,d=bf16", "fp8-16-byte-rule", RefusedBy::heuristic},
+      {"m=64,n=63,k=64,ta=t,a=e4m3,d=bf16", "fp8-types", RefusedBy::nothing},
+      {"m=64,n=64,k=64,ta=t,a=e5m2,d=bf16", "types-unlisted", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=e5m2,c=bf16", "types-unlisted", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,b=e5m2,d=e5m2,c=bf16", "fp8-types", RefusedBy::nothing},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,a_offset=8", "pointer-below-the-type", RefusedBy::matmul},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,a_offset=8,a_alignment=8", "pointer-below-the-type", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=i8,d=i32", "int8-needs-tn", RefusedBy::heuristic},
+      {"m=64,n=64,k=63,ta=t,a=i8,d=i32", "int8-multiples-of-4", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=t,a=i8,d=i32,alpha=2", "int8-alpha-beta", RefusedBy::matmul},
+      {"m=64,n=64,k=64,ta=t,a=i8,d=i32,epilogue=relu", "int8-default-epilogue", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,lda=63", "ld-below-rows", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,b_offset=8", "pointer-below-promise", RefusedBy::matmul},
+      {"m=64,n=64,k=64,a=f16,b_offset=16", "pointer-below-promise", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,b_offset=8,b_alignment=8", "types-listed", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,workspace_offset=128", "workspace-256-bytes", RefusedBy::matmul},
+      {"m=64,n=64,k=64,a=f16,order_d=row,epilogue=bias", "bias-row-order", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f32,compute=32f_emulated_16bfx9", "emulation-not-on-this-gpu", RefusedBy::heuristic},
+  }};
+  for (const auto& entry : cases) {
+    const auto promise = promise_of(problem_from_text(entry.problem), kHopper);
+    EXPECT_EQ(promise.rule_id, entry.rule_id) << entry.problem;
+    EXPECT_EQ(promise.refused_by, entry.by) << entry.problem;
+  }
+}
+
+TEST(Contract, FollowsGpuAndVersion) {
+  const auto fp8 = uniform_problem(CUDA_R_8F_E4M3, 64, 64, 64);
+  EXPECT_EQ(promise_of(fp8, {80, 130100}).rule_id, "types-not-on-this-gpu");
+  EXPECT_EQ(promise_of(fp8, {89, 130100}).expectation, Expectation::must_work);
+  auto workspace = uniform_problem(CUDA_R_16F, 64, 64, 64);
+  workspace.workspace_offset = 16;
+  EXPECT_EQ(promise_of(workspace, {90, 120803}).expectation, Expectation::may_refuse);
+}
+
+Observation accepted() {
+  Observation o;
+  o.stages = {{"heuristic", "cublasLtMatmulAlgoGetHeuristic", "SUCCESS"}, {"matmul", "cublasLtMatmul", "SUCCESS"}};
+  Verification v;
+  v.method = "elements";
+  v.compared = v.expected_nonzero = 100;
+  o.verification = v;
+  return o;
+}
+
+TEST(Outcome, ComesFromTheWorstThingSeen) {
+  auto o = accepted();
+  EXPECT_EQ(outcome_of(o), Outcome::correct);
+  o.verification->wrong = 3;
+  EXPECT_EQ(outcome_of(o), Outcome::wrong_result);
+  o.verification->unwritten = 1;
+  EXPECT_EQ(outcome_of(o), Outcome::unwritten);
+  o.verification->a_bytes_changed = 1;
+  EXPECT_EQ(outcome_of(o), Outcome::input_changed);
+  o.verification->bytes_behind_d = 4;
+  EXPECT_EQ(outcome_of(o), Outcome::out_of_bounds);
+  o.audit_error = "broke";
+  EXPECT_EQ(outcome_of(o), Outcome::audit_error);
+  o.end = ProcessEnd::crashed;
+  EXPECT_EQ(outcome_of(o), Outcome::crashed);
+}
+
+TEST(Outcome, NearlyAllZeroProvesNothing) {
+  auto o = accepted();
+  o.verification->expected_nonzero = 5;
+  EXPECT_EQ(outcome_of(o), Outcome::unproven);
+}
+
+TEST(Outcome, RefusalIsLateOnlyAfterAQuery) {
+  Observation o;
+  o.stages = {{"heuristic", "cublasLtMatmulAlgoGetHeuristic", "NOT_SUPPORTED"}};
+  EXPECT_EQ(outcome_of(o), Outcome::refused);
+  o.stages = {{"heuristic", "cublasLtMatmulAlgoGetHeuristic", "SUCCESS"},
+              {"matmul", "cublasLtMatmul", "NOT_SUPPORTED"}};
+  EXPECT_EQ(outcome_of(o), Outcome::late_refusal);
+  o.stages.erase(o.stages.begin());
+  EXPECT_EQ(outcome_of(o), Outcome::refused);
+}
+
+TEST(Table, MeansWhatTheDesignSays) {
+  EXPECT_EQ(status_of(Expectation::must_work, Outcome::correct), Status::pass);
+  EXPECT_EQ(status_of(Expectation::must_work, Outcome::refused), Status::fail);
+  EXPECT_EQ(status_of(Expectation::must_refuse, Outcome::refused), Status::pass);
+  EXPECT_EQ(status_of(Expectation::must_refuse, Outcome::correct), Status::warn);
+  EXPECT_EQ(status_of(Expectation::may_refuse, Outcome::refused), Status::pass);
+  EXPECT_EQ(status_of(Expectation::may_refuse, Outcome::late_refusal), Status::warn);
+  for (const auto outcome : {Outcome::wrong_result, Outcome::unwritten, Outcome::out_of_bounds, Outcome::input_changed,
+                             Outcome::context_lost, Outcome::crashed, Outcome::timed_out}) {
+    EXPECT_EQ(status_of(Expectation::may_refuse, outcome), Status::fail);
+  }
+  EXPECT_EQ(status_of(Expectation::must_work, Outcome::not_run), Status::skip);
+  EXPECT_EQ(status_of(Expectation::must_work, Outcome::audit_error), Status::error);
+}
+
+TEST(Table, EveryNonPassHasReasonAndSentence) {
+  auto o = accepted();
+  EXPECT_TRUE(judge_by_table(Expectation::must_work, o).reason.empty());
+  o.verification->wrong = 2;
+  o.verification->first_row = 4;
+  const auto verdict = judge_by_table(Expectation::must_work, o);
+  EXPECT_EQ(verdict.reason, "must-work-wrong-result");
+  EXPECT_NE(verdict.sentence.find("2 of 100 elements of D are wrong"), std::string::npos);
+}
+
+TEST(NearestWord, FindsTyposAndNothingFar) {
+  EXPECT_EQ(nearest_word("alignmnet", {"alignment", "compute-type"}), "alignment");
+  EXPECT_EQ(nearest_word("zzzzzz", {"alignment", "compute-type"}), "");
+}
+
+}  // namespace
+}  // namespace lt_audit

@@ -1,0 +1,82 @@
+// Shapes and defaults of a problem.
+#include <array>
+
+#include "lt_audit/matmul_problem.h"
+
+namespace lt_audit {
+namespace {
+
+/// One operand with its defaults filled in. rows and cols are those of the memory.
+MatrixShape shape_of(cudaDataType_t type, std::int64_t rows, std::int64_t cols, std::int64_t ld, cublasLtOrder_t order,
+                     std::int32_t batch_count, std::int64_t stride) {
+  MatrixShape shape;
+  shape.type = type;
+  shape.rows = rows;
+  shape.cols = cols;
+  shape.order = order;
+  shape.batch_count = batch_count;
+  const std::int64_t inner = order == CUBLASLT_ORDER_ROW ? cols : rows;
+  const std::int64_t outer = order == CUBLASLT_ORDER_ROW ? rows : cols;
+  shape.ld = ld == 0 ? inner : ld;
+  shape.batch_stride = stride < 0 ? shape.ld * outer : stride;
+  return shape;
+}
+
+}  // namespace
+
+std::int64_t MatrixShape::span() const {
+  const std::int64_t inner = order == CUBLASLT_ORDER_ROW ? cols : rows;
+  const std::int64_t outer = order == CUBLASLT_ORDER_ROW ? rows : cols;
+  if (inner <= 0 || outer <= 0 || batch_count <= 0) return 0;
+  return (batch_count - 1) * batch_stride + (outer - 1) * ld + inner;
+}
+
+MatrixShape shape_a(const MatmulProblem& p) {
+  const bool plain = p.transa == CUBLAS_OP_N;
+  return shape_of(p.type_a, plain ? p.m : p.k, plain ? p.k : p.m, p.lda, p.order_a, p.batch_count, p.stride_a);
+}
+
+MatrixShape shape_b(const MatmulProblem& p) {
+  const bool plain = p.transb == CUBLAS_OP_N;
+  return shape_of(p.type_b, plain ? p.k : p.n, plain ? p.n : p.k, p.ldb, p.order_b, p.batch_count, p.stride_b);
+}
+
+MatrixShape shape_c(const MatmulProblem& p) {
+  return shape_of(p.type_c, p.m, p.n, p.ldc, p.order_c, p.batch_count, p.stride_c);
+}
+
+MatrixShape shape_d(const MatmulProblem& p) {
+  return shape_of(p.type_d, p.m, p.n, p.ldd, p.order_d, p.batch_count, p.stride_d);
+}
+
+cudaDataType_t bias_type(const MatmulProblem& p) {
+  if (is_fp8(p.type_a) || is_fp8(p.type_b)) {
+    // FP8 table, cuBLAS 13.2 documentation, cublasLtMatmul: the bias follows C, and BF16 stands beside an FP32 C.
+    return p.type_c == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF;
+  }
+  if (p.type_d == CUDA_R_8I) return CUDA_R_32F;
+  return p.type_d;
+}
+
+MatmulProblem uniform_problem(cudaDataType_t type, std::int64_t m, std::int64_t n, std::int64_t k) {
+  MatmulProblem p;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.type_a = p.type_b = p.type_c = p.type_d = type;
+  if (type == CUDA_R_64F) {
+    p.compute_type = CUBLAS_COMPUTE_64F;
+    p.scale_type = CUDA_R_64F;
+  } else if (type == CUDA_R_8I) {
+    p.compute_type = CUBLAS_COMPUTE_32I;
+    p.scale_type = CUDA_R_32I;
+    p.type_c = p.type_d = CUDA_R_32I;
+    p.transa = CUBLAS_OP_T;
+  } else if (is_fp8(type)) {
+    p.type_c = p.type_d = CUDA_R_16BF;
+    p.transa = CUBLAS_OP_T;
+  }
+  return p;
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,332 @@
+// Problem text: one table of keys, read and written by the same entries.
+#include "workload/problem_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "lt_audit/error.h"
+
+namespace lt_audit {
+namespace {
+
+[[noreturn]] void bad_value(std::string_view key, std::string_view value, const std::string& allowed) {
+  throw AuditError(ErrorKind::usage,
+                   fmt::format("problem text: '{}' is no value for '{}'; use {}", value, key, allowed));
+}
+
+/// One key: how it is written (nothing = at its default) and how it is read.
+struct Field {
+  std::string_view key;
+  std::function<std::optional<std::string>(const MatmulProblem&)> write;
+  std::function<void(MatmulProblem&, std::string_view)> read;
+};
+
+std::int64_t parse_integer(std::string_view key, std::string_view text, std::int64_t low, std::int64_t high) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    bad_value(key, text, fmt::format("a whole number from {} to {}", low, high));
+  }
+  return value;
+}
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 48;
+
+std::int64_t parse_bytes(std::string_view key, std::string_view text) {
+  std::int64_t unit = 1;
+  std::string_view digits = text;
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 3> kUnits{
+      {{"KiB", 1LL << 10}, {"MiB", 1LL << 20}, {"GiB", 1LL << 30}}};
+  for (const auto& [suffix, factor] : kUnits) {
+    if (text.ends_with(suffix)) {
+      unit = factor;
+      digits.remove_suffix(suffix.size());
+    }
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || value < 0 || value > kLargest / unit) {
+    bad_value(key, text, "bytes, or a number with KiB, MiB or GiB such as 32MiB");
+  }
+  return value * unit;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  if (bytes != 0 && bytes % (1LL << 30) == 0) return fmt::format("{}GiB", bytes >> 30);
+  if (bytes != 0 && bytes % (1LL << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
+  if (bytes != 0 && bytes % (1LL << 10) == 0) return fmt::format("{}KiB", bytes >> 10);
+  return fmt::format("{}", bytes);
+}
+
+template <class Enum>
+Enum parse_name(std::string_view key, std::string_view text, std::span<const Named<Enum>> table) {
+  if (const auto value = find_named(table, text)) return *value;
+  std::vector<std::string> names;
+  for (const auto& entry : table) names.emplace_back(entry.name);
+  const auto near = nearest_word(text, names);
+  bad_value(key, text,
+            fmt::format("{}{}", near.empty() ? "" : fmt::format("'{}', or one of ", near), fmt::join(names, " ")));
+}
+
+Field integer_field(std::string_view key, std::int64_t MatmulProblem::*member, std::int64_t fallback, std::int64_t low,
+                    std::int64_t high = kLargest) {
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (p.*member == fallback) return std::nullopt;
+            return fmt::format("{}", p.*member);
+          },
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_integer(key, text, low, high); }};
+}
+
+Field alignment_field(std::string_view key, std::uint32_t MatmulProblem::*member) {
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (p.*member == 256) return std::nullopt;
+            return fmt::format("{}", p.*member);
+          },
+          [=](MatmulProblem& p, std::string_view text) {
+            const auto value = parse_integer(key, text, 1, 1 << 20);
+            if ((value & (value - 1)) != 0) bad_value(key, text, "a power of two");
+            p.*member = static_cast<std::uint32_t>(value);
+          }};
+}
+
+template <class Enum>
+Field name_field(std::string_view key, Enum MatmulProblem::*member, std::span<const Named<Enum>> table,
+                 std::function<std::optional<Enum>(const MatmulProblem&)> fallback) {
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (p.*member == fallback(p)) return std::nullopt;
+            return name_of(p.*member);
+          },
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); }};
+}
+
+Field number_field(std::string_view key, double MatmulProblem::*member, double fallback) {
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (p.*member == fallback) return std::nullopt;
+            return fmt::format("{}", p.*member);
+          },
+          [=](MatmulProblem& p, std::string_view text) {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            // Inputs are exact integers: only factors that keep products exact can be verified bit by bit.
+            const double quarters = value * 4;
+            if (error != std::errc() || end != text.data() + text.size() || !(value >= -64 && value <= 64) ||
+                quarters != static_cast<double>(static_cast<int>(quarters))) {
+              bad_value(key, text, "a multiple of 0.25 from -64 to 64");
+            }
+            p.*member = value;
+          }};
+}
+
+cublasComputeType_t compute_of(cudaDataType_t type) { return uniform_problem(type, 1, 1, 1).compute_type; }
+
+/// Fields in canonical order. Types stand before what defaults to them.
+std::vector<Field> make_fields() {
+  using P = MatmulProblem;
+  std::vector<Field> fields;
+  for (const auto& [key, member] :
+       std::array<std::pair<std::string_view, std::int64_t P::*>, 3>{{{"m", &P::m}, {"n", &P::n}, {"k", &P::k}}}) {
+    fields.push_back(integer_field(key, member, -1, 0));
+  }
+  const auto no_trans = [](const P&) { return CUBLAS_OP_N; };
+  fields.push_back(name_field<cublasOperation_t>("ta", &P::transa, operations(), no_trans));
+  fields.push_back(name_field<cublasOperation_t>("tb", &P::transb, operations(), no_trans));
+  fields.push_back(name_field<cudaDataType_t>("a", &P::type_a, matrix_types(), [](const P&) { return std::nullopt; }));
+  fields.push_back(name_field<cudaDataType_t>("b", &P::type_b, matrix_types(), [](const P& p) { return p.type_a; }));
+  fields.push_back(name_field<cudaDataType_t>("d", &P::type_d, matrix_types(), [](const P& p) { return p.type_a; }));
+  fields.push_back(name_field<cudaDataType_t>("c", &P::type_c, matrix_types(), [](const P& p) { return p.type_d; }));
+  fields.push_back(name_field<cublasComputeType_t>("compute", &P::compute_type, compute_types(),
+                                                   [](const P& p) { return compute_of(p.type_a); }));
+  fields.push_back(name_field<cudaDataType_t>("scale", &P::scale_type, scale_types(),
+                                              [](const P& p) { return default_scale_type(p.compute_type); }));
+  for (const auto& [key, member] : std::array<std::pair<std::string_view, std::int64_t P::*>, 4>{
+           {{"lda", &P::lda}, {"ldb", &P::ldb}, {"ldc", &P::ldc}, {"ldd", &P::ldd}}}) {
+    fields.push_back(integer_field(key, member, 0, 0));
+  }
+  const auto col = [](const P&) { return CUBLASLT_ORDER_COL; };
+  for (const auto& [key, member] : std::array<std::pair<std::string_view, cublasLtOrder_t P::*>, 4>{
+           {{"order_a", &P::order_a}, {"order_b", &P::order_b}, {"order_c", &P::order_c}, {"order_d", &P::order_d}}}) {
+    fields.push_back(name_field<cublasLtOrder_t>(key, member, orders(), col));
+  }
+  fields.push_back({"batch",
+                    [](const P& p) -> std::optional<std::string> {
+                      if (p.batch_count == 1) return std::nullopt;
+                      return fmt::format("{}", p.batch_count);
+                    },
+                    [](P& p, std::string_view text) {
+                      p.batch_count = static_cast<std::int32_t>(parse_integer("batch", text, 0, 1 << 30));
+                    }});
+  for (const auto& [key, member] :
+       std::array<std::pair<std::string_view, std::int64_t P::*>, 4>{{{"stride_a", &P::stride_a},
+                                                                      {"stride_b", &P::stride_b},
+                                                                      {"stride_c", &P::stride_c},
+                                                                      {"stride_d", &P::stride_d}}}) {
+    fields.push_back(integer_field(key, member, -1, 0));
+  }
+  return fields;
+}
+
+void add_call_fields(std::vector<Field>& fields) {
+  using P = MatmulProblem;
+  fields.push_back(name_field<cublasLtEpilogue_t>("epilogue", &P::epilogue, epilogues(),
+                                                  [](const P&) { return CUBLASLT_EPILOGUE_DEFAULT; }));
+  fields.push_back(number_field("alpha", &P::alpha, 1));
+  fields.push_back(number_field("beta", &P::beta, 0));
+  fields.push_back(name_field<cublasLtPointerMode_t>("pointer_mode", &P::pointer_mode, pointer_modes(),
+                                                     [](const P&) { return CUBLASLT_POINTER_MODE_HOST; }));
+  fields.push_back({"in_place",
+                    [](const P& p) -> std::optional<std::string> {
+                      if (!p.in_place) return std::nullopt;
+                      return "1";
+                    },
+                    [](P& p, std::string_view text) { p.in_place = parse_integer("in_place", text, 0, 1) == 1; }});
+  for (const auto& [key, member] :
+       std::array<std::pair<std::string_view, std::int64_t P::*>, 6>{{{"a_offset", &P::a_offset},
+                                                                      {"b_offset", &P::b_offset},
+                                                                      {"c_offset", &P::c_offset},
+                                                                      {"d_offset", &P::d_offset},
+                                                                      {"bias_offset", &P::bias_offset},
+                                                                      {"workspace_offset", &P::workspace_offset}}}) {
+    fields.push_back(integer_field(key, member, 0, 0, 255));
+  }
+  for (const auto& [key, member] :
+       std::array<std::pair<std::string_view, std::uint32_t P::*>, 4>{{{"a_alignment", &P::a_alignment},
+                                                                       {"b_alignment", &P::b_alignment},
+                                                                       {"c_alignment", &P::c_alignment},
+                                                                       {"d_alignment", &P::d_alignment}}}) {
+    fields.push_back(alignment_field(key, member));
+  }
+  fields.push_back({"workspace",
+                    [](const P& p) -> std::optional<std::string> {
+                      if (p.workspace_bytes == P{}.workspace_bytes) return std::nullopt;
+                      return bytes_text(p.workspace_bytes);
+                    },
+                    [](P& p, std::string_view text) { p.workspace_bytes = parse_bytes("workspace", text); }});
+  fields.push_back({"algo",
+                    [](const P& p) -> std::optional<std::string> {
+                      if (p.algo == AlgoChoice::null) return "null";
+                      if (p.algo_index == 0) return std::nullopt;
+                      return fmt::format("{}", p.algo_index);
+                    },
+                    [](P& p, std::string_view text) {
+                      p.algo = text == "null" ? AlgoChoice::null : AlgoChoice::heuristic;
+                      if (text != "null") p.algo_index = static_cast<int>(parse_integer("algo", text, 0, 255));
+                    }});
+}
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> kFields = [] {
+    auto list = make_fields();
+    add_call_fields(list);
+    return list;
+  }();
+  return kFields;
+}
+
+/// Splits into key -> value; names the first thing that is not `key=value` or stands twice.
+std::map<std::string, std::string, std::less<>> split(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> values;
+  std::vector<std::string> keys;
+  for (const auto& field : fields()) keys.emplace_back(field.key);
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    const auto equals = item.find('=');
+    if (equals == std::string_view::npos) {
+      throw AuditError(ErrorKind::usage,
+                       fmt::format("problem text: '{}' is not key=value; write for example m=256,n=256,"
+                                   "k=256,a=f16",
+                                   item));
+    }
+    const std::string key(item.substr(0, equals));
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+      const auto near = nearest_word(key, keys);
+      throw AuditError(ErrorKind::usage,
+                       fmt::format("problem text: there is no key '{}'{}; the keys are {}", key,
+                                   near.empty() ? "" : fmt::format(" (nearest: '{}')", near), fmt::join(keys, " ")));
+    }
+    if (!values.emplace(key, item.substr(equals + 1)).second) {
+      throw AuditError(ErrorKind::usage, fmt::format("problem text: '{}' stands twice; keep one", key));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string to_text(const MatmulProblem& problem) {
+  std::string text;
+  for (const auto& field : fields()) {
+    if (const auto value = field.write(problem)) {
+      if (!text.empty()) text += ',';
+      text += fmt::format("{}={}", field.key, *value);
+    }
+  }
+  return text;
+}
+
+MatmulProblem problem_from_text(std::string_view text) {
+  const auto values = split(text);
+  for (const std::string_view key : {"m", "n", "k", "a"}) {
+    if (values.find(key) == values.end()) {
+      throw AuditError(ErrorKind::usage,
+                       fmt::format("problem text: '{}' is missing; m, n, k and the type a are needed, for "
+                                   "example m=256,n=256,k=256,a=f16",
+                                   key));
+    }
+  }
+  MatmulProblem problem;
+  for (const auto& field : fields()) {
+    const auto found = values.find(field.key);
+    if (found != values.end()) {
+      field.read(problem, found->second);
+      continue;
+    }
+    // What is not said follows from what was: types in canonical order.
+    if (field.key == "b") problem.type_b = problem.type_a;
+    if (field.key == "d") problem.type_d = problem.type_a;
+    if (field.key == "c") problem.type_c = problem.type_d;
+    if (field.key == "compute") problem.compute_type = compute_of(problem.type_a);
+    if (field.key == "scale") problem.scale_type = default_scale_type(problem.compute_type);
+  }
+  return problem;
+}
+
+std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates) {
+  // Levenshtein distance, one row at a time.
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& candidate : candidates) {
+    std::vector<std::size_t> row(candidate.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      std::size_t diagonal = std::exchange(row[0], i + 1);
+      for (std::size_t j = 0; j < candidate.size(); ++j) {
+        const std::size_t substituted = diagonal + (word[i] == candidate[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace lt_audit
