@@ -1,0 +1,321 @@
+// prepare, inspect and compare on the GPU. A problem costs four launches of these: launches, not arithmetic, bound the
+// audit's rate on small problems.
+#include <algorithm>
+
+#include "platform/gpu/kernels.h"
+#include "platform/region_math.h"
+
+namespace lt_audit {
+namespace {
+
+constexpr int kThreads = 256;
+/// Enough blocks to fill the largest GPU several times over; loops stride over the rest.
+constexpr std::int64_t kMaxBlocks = 2048;
+
+struct RegionWorks {
+  RegionWork work[std::tuple_size_v<decltype(RegionSet::region)>];
+};
+
+__device__ void count_byte(const RegionWork& work, std::int64_t byte, VerificationRecord* record) {
+  switch (kind_of_byte(work, byte)) {
+    case ByteKind::before:
+      atomicAdd(&record->guard_before[work.role], 1ULL);
+      return;
+    case ByteKind::element:
+      atomicAdd(&record->changed[work.role], 1ULL);
+      return;
+    case ByteKind::padding:
+      atomicAdd(&record->padding[work.role], 1ULL);
+      return;
+    case ByteKind::behind:
+      atomicAdd(&record->guard_behind[work.role], 1ULL);
+      atomicMax(&record->reach_behind[work.role], static_cast<unsigned long long>(byte + 1 - work.data_end()));
+      return;
+  }
+}
+
+/// Out of line and by words: rare, and a dynamic index into registers would cost the fast path its registers.
+__device__ __noinline__ void count_chunk(const RegionWork& work, std::int64_t index, const uint4& actual,
+                                         const uint4& expected, VerificationRecord* record) {
+  const auto* a = reinterpret_cast<const std::uint8_t*>(&actual);
+  const auto* e = reinterpret_cast<const std::uint8_t*>(&expected);
+  for (int i = 0; i < kChunkBytes; ++i) {
+    if (a[i] != e[i]) count_byte(work, index * kChunkBytes + i, record);
+  }
+}
+
+template <bool kInspect>
+struct WalkRegion {
+  const RegionWork& work;
+  VerificationRecord* record;
+
+  template <cudaDataType_t Type>
+  __device__ void run() {
+    PatternReader reader(work.pattern, work.op_rows, work.block);
+    const std::int64_t skipped = kInspect ? work.skip_end - work.skip_begin : 0;
+    const std::int64_t count = work.chunks - skipped;
+    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += stride) {
+      const std::int64_t index = kInspect && i >= work.skip_begin ? i + skipped : i;
+      auto* memory = reinterpret_cast<uint4*>(work.begin) + index;
+      uint4 actual{};
+      if (kInspect) actual = __ldcs(memory);
+      Chunk chunk;
+      memcpy(&chunk, &actual, sizeof chunk);
+      fill_chunk<Type>(work, reader, index, kInspect, chunk);
+      uint4 expected;
+      memcpy(&expected, &chunk, sizeof expected);
+      if (!kInspect) {
+        *memory = expected;
+      } else if (((actual.x ^ expected.x) | (actual.y ^ expected.y) | (actual.z ^ expected.z) |
+                  (actual.w ^ expected.w)) != 0) {
+        // Copies, so that only this branch has them in local memory.
+        const uint4 a = actual;
+        const uint4 e = expected;
+        count_chunk(work, index, a, e, record);
+      }
+    }
+  }
+};
+
+template <bool kInspect>
+__global__ void __launch_bounds__(kThreads)
+    walk_kernel(const __grid_constant__ RegionWorks works, VerificationRecord* record) {
+  WalkRegion<kInspect> function{works.work[blockIdx.y], record};
+  with_element_type(works.work[blockIdx.y].type, function);
+}
+
+template <bool kInspect>
+cudaError_t walk(const RegionSet& regions, VerificationRecord* record, cudaStream_t stream) {
+  if (regions.count <= 0) return cudaSuccess;
+  RegionWorks works;
+  std::int64_t most = 1;
+  for (int r = 0; r < regions.count; ++r) {
+    works.work[r] = make_region_work(regions.region[static_cast<std::size_t>(r)]);
+    most = std::max(most, works.work[r].chunks);
+  }
+  const auto blocks = static_cast<unsigned>(std::min((most + kThreads - 1) / kThreads, kMaxBlocks));
+  walk_kernel<kInspect><<<dim3(blocks, static_cast<unsigned>(regions.count)), kThreads, 0, stream>>>(works, record);
+  return cudaPeekAtLastError();
+}
+
+struct FingerprintWork {
+  const uint4* begin;
+  std::int64_t chunks;
+  unsigned long long* sum;
+};
+struct FingerprintWorks {
+  FingerprintWork work[std::tuple_size_v<decltype(RegionSet::region)>];
+};
+
+__global__ void __launch_bounds__(kThreads) fingerprint_kernel(const __grid_constant__ FingerprintWorks works) {
+  constexpr int kUnroll = 4;
+  const FingerprintWork& work = works.work[blockIdx.y];
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  unsigned long long sum = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < work.chunks;
+       i += kUnroll * stride) {
+    uint4 chunk[kUnroll];
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      // Zeros behind the end are skipped below.
+      chunk[u] = i + u * stride < work.chunks ? __ldcs(work.begin + i + u * stride) : uint4{};
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (i + u * stride >= work.chunks) break;
+      const auto place = static_cast<std::uint64_t>(i + u * stride) * 4;
+      sum += fingerprint_term(chunk[u].x, place) + fingerprint_term(chunk[u].y, place + 1) +
+             fingerprint_term(chunk[u].z, place + 2) + fingerprint_term(chunk[u].w, place + 3);
+    }
+  }
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0U, sum, offset);
+  if (threadIdx.x % 32 == 0) atomicAdd(work.sum, sum);
+}
+
+/// D is compared in tiles of kTile by kTile elements, kTile / 16 squared of them a thread; kDepth nonzeros of B's
+/// columns are hashed at a time, once for the tile, and kept in shared memory.
+constexpr int kTile = 32;
+constexpr int kDepth = 32;
+constexpr int kPart = 16;
+constexpr int kEach = kTile / kPart;
+
+struct CompareTile {
+  /// Dense B: A's value at (row, l). Sparse B: the hash of A's column l, by B's column.
+  std::int32_t a[kDepth][kTile];
+  std::int32_t b[kDepth][kTile];
+};
+
+__device__ void load_tile(const CompareSpec& spec, const ExpectedInputs& inputs, std::int64_t row0, std::int64_t col0,
+                          std::int64_t step0, CompareTile& tile) {
+  const bool sparse = spec.b.sparse_block > 1;
+  const std::int64_t steps = inputs.b.blocks();
+  const int t = static_cast<int>(threadIdx.x) % kTile;
+  for (int d = static_cast<int>(threadIdx.x) / kTile; d < kDepth; d += kThreads / kTile) {
+    const std::int64_t step = step0 + d;
+    const bool inside = step < steps;
+    const std::int64_t l = inside && sparse ? inputs.b.nonzero_row(step, col0 + t) : step;
+    tile.b[d][t] = inside ? inputs.b.nonzero_at(l, inputs.b.col_hash(col0 + t)) : 0;
+    const std::uint32_t hash = inputs.a.col_hash(l);
+    tile.a[d][t] = sparse ? static_cast<std::int32_t>(hash) : inputs.a.nonzero_at(row0 + t, hash);
+  }
+}
+
+/// The sums for this thread's elements (row0 + x + kPart * i, col0 + y + kPart * j). All threads of the block call it,
+/// also those outside of D.
+__device__ void tile_sums(const CompareSpec& spec, const ExpectedInputs& inputs, std::int64_t row0, std::int64_t col0,
+                          CompareTile& tile, std::int64_t (&sum)[kEach][kEach]) {
+  const int x = static_cast<int>(threadIdx.x) % kPart;
+  const int y = static_cast<int>(threadIdx.x) / kPart;
+  const std::int64_t steps = inputs.b.blocks();
+  for (std::int64_t step0 = 0; step0 < steps; step0 += kDepth) {
+    load_tile(spec, inputs, row0, col0, step0, tile);
+    __syncthreads();
+    const int depth = static_cast<int>(steps - step0 < kDepth ? steps - step0 : kDepth);
+    if (spec.b.sparse_block > 1) {
+      for (int d = 0; d < depth; ++d) {
+        for (int j = 0; j < kEach; ++j) {
+          const auto hash = static_cast<std::uint32_t>(tile.a[d][y + kPart * j]);
+          const std::int64_t b = tile.b[d][y + kPart * j];
+          for (int i = 0; i < kEach; ++i) sum[i][j] += b * inputs.a.nonzero_at(row0 + x + kPart * i, hash);
+        }
+      }
+    } else {
+#pragma unroll 4
+      for (int d = 0; d < depth; ++d) {
+        for (int j = 0; j < kEach; ++j) {
+          const std::int64_t b = tile.b[d][y + kPart * j];
+          for (int i = 0; i < kEach; ++i) sum[i][j] += b * tile.a[d][x + kPart * i];
+        }
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// What one thread of compare found.
+struct CompareCounts {
+  int nonzero = 0;
+  int wrong = 0;
+  int unwritten = 0;
+  unsigned long long first = ~0ULL;
+
+  __device__ void add(const CompareSpec& spec, const ExpectedInputs& inputs, std::int64_t sum, std::int64_t row,
+                      std::int64_t col, std::int64_t batch) {
+    const double expected = expected_value(spec, inputs, sum, row, col);
+    const ElementResult result = compare_element(spec, inputs, expected, row, col, batch);
+    nonzero += expected != 0 ? 1 : 0;
+    unwritten += result.unwritten ? 1 : 0;
+    if (!result.wrong) return;
+    ++wrong;
+    const auto index = static_cast<unsigned long long>((batch * spec.n + col) * spec.m + row);
+    first = index < first ? index : first;
+  }
+
+  /// All threads of a warp call it.
+  __device__ void write(VerificationRecord* record) {
+    for (int offset = 16; offset > 0; offset /= 2) nonzero += __shfl_down_sync(~0U, nonzero, offset);
+    if (threadIdx.x % 32 == 0 && nonzero > 0) {
+      atomicAdd(&record->expected_nonzero, static_cast<unsigned long long>(nonzero));
+    }
+    if (wrong == 0) return;
+    atomicAdd(&record->wrong, static_cast<unsigned long long>(wrong));
+    atomicAdd(&record->unwritten, static_cast<unsigned long long>(unwritten));
+    atomicMin(&record->first_wrong, first);
+  }
+};
+
+__global__ void __launch_bounds__(kThreads)
+    compare_kernel(const __grid_constant__ CompareSpec spec, std::int64_t tiles_m, std::int64_t tiles,
+                   VerificationRecord* record) {
+  __shared__ CompareTile tile;
+  const std::int64_t tiles_n = (spec.n + kTile - 1) / kTile;
+  ExpectedInputs inputs(spec);
+  CompareCounts counts;
+  for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const std::int64_t row0 = t % tiles_m * kTile;
+    const std::int64_t col0 = t / tiles_m % tiles_n * kTile;
+    const std::int64_t batch = t / tiles_m / tiles_n;
+    inputs.set_batch(spec, batch);
+    std::int64_t sum[kEach][kEach] = {};
+    tile_sums(spec, inputs, row0, col0, tile, sum);
+    for (int j = 0; j < kEach; ++j) {
+      for (int i = 0; i < kEach; ++i) {
+        const std::int64_t row = row0 + threadIdx.x % kPart + kPart * i;
+        const std::int64_t col = col0 + threadIdx.x / kPart + kPart * j;
+        if (row < spec.m && col < spec.n) counts.add(spec, inputs, sum[i][j], row, col, batch);
+      }
+    }
+  }
+  counts.write(record);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    atomicAdd(&record->compared, static_cast<unsigned long long>(spec.m * spec.n * spec.batch_count));
+  }
+}
+
+/// One block: computes the first wrong element again for its two values. Returns at once when nothing is wrong.
+__global__ void __launch_bounds__(kThreads)
+    first_wrong_kernel(const __grid_constant__ CompareSpec spec, VerificationRecord* record) {
+  __shared__ unsigned long long sum;
+  if (record->wrong == 0 || record->first_wrong == ~0ULL) return;
+  const auto index = static_cast<std::int64_t>(record->first_wrong);
+  const std::int64_t row = index % spec.m;
+  const std::int64_t col = index / spec.m % spec.n;
+  const std::int64_t batch = index / spec.m / spec.n;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  ExpectedInputs inputs(spec);
+  inputs.set_batch(spec, batch);
+  std::int64_t part = 0;
+  for (std::int64_t step = threadIdx.x; step < inputs.b.blocks(); step += kThreads) {
+    const std::int64_t l = spec.b.sparse_block > 1 ? inputs.b.nonzero_row(step, col) : step;
+    part += static_cast<std::int64_t>(inputs.a.at(row, l)) * inputs.b.at(l, col);
+  }
+  atomicAdd(&sum, static_cast<unsigned long long>(part));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const double expected = expected_value(spec, inputs, static_cast<std::int64_t>(sum), row, col);
+  record->first_expected = expected;
+  record->first_actual = compare_element(spec, inputs, expected, row, col, batch).actual;
+}
+
+}  // namespace
+
+cudaError_t prepare_on_gpu(const PrepareSpec& spec, cudaStream_t stream) {
+  return walk<false>(spec.regions, nullptr, stream);
+}
+
+cudaError_t inspect_on_gpu(const InspectSpec& spec, VerificationRecord* record, cudaStream_t stream) {
+  return walk<true>(spec.regions, record, stream);
+}
+
+cudaError_t fingerprint_on_gpu(const FingerprintSpec& spec, VerificationRecord* record, cudaStream_t stream) {
+  FingerprintWorks works{};
+  unsigned count = 0;
+  std::int64_t most = 1;
+  for (int r = 0; r < spec.regions.count; ++r) {
+    const Region& region = spec.regions.region[static_cast<std::size_t>(r)];
+    if (region.content != RegionContent::values) continue;
+    FingerprintWork& work = works.work[count++];
+    work.begin = static_cast<const uint4*>(region.begin);
+    work.chunks = static_cast<std::int64_t>(region.bytes / sizeof(uint4));
+    work.sum = &record->fingerprint[spec.after_call ? 1 : 0][static_cast<int>(region.role)];
+    most = std::max(most, work.chunks);
+  }
+  if (count == 0) return cudaSuccess;
+  const auto blocks = static_cast<unsigned>(std::min((most + kThreads - 1) / kThreads, kMaxBlocks));
+  fingerprint_kernel<<<dim3(blocks, count), kThreads, 0, stream>>>(works);
+  return cudaPeekAtLastError();
+}
+
+cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, cudaStream_t stream) {
+  const std::int64_t tiles_m = (spec.m + kTile - 1) / kTile;
+  const std::int64_t tiles = tiles_m * ((spec.n + kTile - 1) / kTile) * spec.batch_count;
+  if (tiles <= 0) return cudaSuccess;
+  const auto blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks * 32));
+  compare_kernel<<<blocks, kThreads, 0, stream>>>(spec, tiles_m, tiles, record);
+  first_wrong_kernel<<<1, kThreads, 0, stream>>>(spec, record);
+  return cudaPeekAtLastError();
+}
+
+}  // namespace lt_audit

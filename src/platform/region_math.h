@@ -1,0 +1,186 @@
+// Which byte of a guarded region is what, and what prepare wrote there; shared by the host and the device like
+// audit_math.h. Regions are walked in chunks of 16 bytes: an element never straddles two of them.
+#pragma once
+
+#include "platform/audit_math.h"
+
+namespace lt_audit {
+
+inline constexpr std::int64_t kChunkBytes = 16;
+struct alignas(16) Chunk {
+  std::uint8_t byte[kChunkBytes];
+};
+
+/// What one 32-bit word adds to a region's fingerprint: a product with a number that depends on its place, so that
+/// neither a changed word nor two exchanged ones leave the sum as it was (but with probability 2^-32).
+__host__ __device__ inline std::uint64_t fingerprint_term(std::uint32_t word, std::uint64_t place) {
+  const auto factor = static_cast<std::uint32_t>(place) * 2654435761U + 0x9E3779B9U;
+  return static_cast<std::uint64_t>(word ^ 0x5BD1E995U) * (factor | 1U);
+}
+
+/// A region as the kernels take it.
+struct RegionWork {
+  std::uint8_t* begin = nullptr;
+  std::int64_t chunks = 0;
+  std::int64_t data_offset = 0;
+  /// Elements from the first to one past the last, padding included.
+  std::int64_t span = 0;
+  /// The matrix in memory order: `minors` contiguous elements per column (order col) or row (order row).
+  std::int64_t minors = 0;
+  std::int64_t majors = 0;
+  Divisor ld;
+  std::int64_t batch_count = 1;
+  Divisor batch_stride;
+  /// The pattern's sparse_block.
+  Divisor block;
+  /// Batches lie inside each other's padding: a batch's span reaches past the start of the next.
+  bool interleaved = false;
+  /// The contiguous direction is the op-row direction.
+  bool minor_is_op_row = true;
+  bool has_values = false;
+  /// Elements may have changed: D and the workspace.
+  bool elements_are_free = false;
+  /// Chunks [skip_begin, skip_end) hold nothing but free elements.
+  std::int64_t skip_begin = 0;
+  std::int64_t skip_end = 0;
+  std::int64_t op_rows = 0;
+  cudaDataType_t type = CUDA_R_8I;
+  std::int32_t bytes_per_element = 1;
+  ValuePattern pattern;
+  std::uint8_t poison = 0xFF;
+  int role = 0;
+
+  __host__ __device__ std::int64_t data_end() const { return data_offset + span * bytes_per_element; }
+};
+
+/// Where an element of the span lies.
+struct ElementPlace {
+  std::int64_t batch = 0;
+  std::int64_t major = 0;
+  std::int64_t minor = 0;
+  bool is_element = false;
+};
+
+/// The place of element `index` (0 <= index < span), or padding. With interleaved batches the last batch that has the
+/// element is the one.
+__host__ __device__ inline ElementPlace locate(const RegionWork& work, std::int64_t index) {
+  ElementPlace place;
+  if (work.batch_count > 1) {
+    place.batch = work.batch_stride.quotient(index);
+    if (place.batch >= work.batch_count) place.batch = work.batch_count - 1;
+  }
+  for (;;) {
+    const std::int64_t offset = index - place.batch * work.batch_stride.value();
+    place.major = work.ld.quotient(offset);
+    place.minor = offset - place.major * work.ld.value();
+    place.is_element = place.major < work.majors && place.minor < work.minors;
+    if (place.is_element || !work.interleaved || place.batch == 0) return place;
+    --place.batch;
+  }
+}
+
+/// fill_chunk for a chunk that is not inside one column: borders of the matrix, of columns and of batches. Out of line,
+/// since its dynamic indices would put the common path's registers into local memory. Writes whole elements:
+/// through single bytes, converted 16-bit values came out wrong (nvcc 13.0.88, sm_90).
+template <cudaDataType_t Type>
+__host__ __device__ __attribute__((noinline)) void fill_border_chunk(const RegionWork& work, PatternReader& reader,
+                                                                     std::int64_t first, bool keep,
+                                                                     typename Element<Type>::Bits* bits) {
+  constexpr std::int64_t kElements = kChunkBytes / static_cast<std::int64_t>(sizeof *bits);
+  for (std::int64_t i = 0; i < kElements; ++i) {
+    const std::int64_t element = first + i;
+    const bool in_span = element >= 0 && element < work.span;
+    const ElementPlace place = in_span ? locate(work, element) : ElementPlace{};
+    if (!place.is_element) {
+      memset(&bits[i], work.poison, sizeof *bits);
+    } else if (!keep) {
+      reader.set_batch(place.batch);
+      bits[i] = Element<Type>::from_int(work.minor_is_op_row ? reader.at(place.minor, place.major)
+                                                             : reader.at(place.major, place.minor));
+    }
+  }
+}
+
+/// The chunk as prepare writes it: values in elements, poison elsewhere. With keep_free, free elements stay as they
+/// are.
+template <cudaDataType_t Type>
+__host__ __device__ inline void fill_chunk(const RegionWork& work, PatternReader& reader, std::int64_t index,
+                                           bool keep_free, Chunk& chunk) {
+  using Bits = typename Element<Type>::Bits;
+  constexpr int kElements = static_cast<int>(kChunkBytes / static_cast<std::int64_t>(sizeof(Bits)));
+  const bool keep = keep_free && work.elements_are_free;
+  const std::int64_t first = (index * kChunkBytes - work.data_offset) / static_cast<std::int64_t>(sizeof(Bits));
+  if (first + kElements <= 0 || first >= work.span || !(work.has_values || keep)) {
+    memset(&chunk, work.poison, sizeof chunk);
+    return;
+  }
+  const ElementPlace place = locate(work, first < 0 ? 0 : first);
+  if (first < 0 || first + kElements > work.span || !place.is_element || place.minor + kElements > work.minors) {
+    Bits border[kElements];
+    memcpy(border, &chunk, kChunkBytes);
+    fill_border_chunk<Type>(work, reader, first, keep, border);
+    memcpy(&chunk, border, kChunkBytes);
+    return;
+  }
+  if (keep) return;
+  reader.set_batch(place.batch);
+  std::int32_t values[kElements];
+  if (work.minor_is_op_row) {
+    reader.read_column(place.minor, place.major, values);
+  } else {
+    reader.read_row(place.major, place.minor, values);
+  }
+  Bits bits[kElements];
+  for (int i = 0; i < kElements; ++i) bits[i] = Element<Type>::from_int(values[i]);
+  memcpy(&chunk, bits, kChunkBytes);
+}
+
+/// What a byte of a region belongs to.
+enum class ByteKind { before, element, padding, behind };
+
+__host__ __device__ inline ByteKind kind_of_byte(const RegionWork& work, std::int64_t byte) {
+  if (byte < work.data_offset) return ByteKind::before;
+  if (byte >= work.data_end()) return ByteKind::behind;
+  const std::int64_t index = (byte - work.data_offset) / work.bytes_per_element;
+  return locate(work, index).is_element ? ByteKind::element : ByteKind::padding;
+}
+
+/// The request in the form above. Regions without an element (span 0) are poison throughout.
+inline RegionWork make_region_work(const Region& region) {
+  const MatrixShape& shape = region.shape;
+  RegionWork work;
+  work.begin = static_cast<std::uint8_t*>(region.begin);
+  work.chunks = static_cast<std::int64_t>(region.bytes) / kChunkBytes;
+  work.data_offset = static_cast<std::int64_t>(region.data_offset);
+  const bool by_col = shape.order == CUBLASLT_ORDER_COL;
+  work.minors = by_col ? shape.rows : shape.cols;
+  work.majors = by_col ? shape.cols : shape.rows;
+  const std::int64_t ld = shape.ld > 0 ? shape.ld : 1;
+  work.ld = Divisor(ld);
+  work.batch_count = shape.batch_stride > 0 ? shape.batch_count : 1;
+  const std::int64_t stride = work.batch_count > 1 ? shape.batch_stride : 1;
+  work.batch_stride = Divisor(stride);
+  work.block = Divisor(region.pattern.sparse_block);
+  const std::int64_t one = work.minors > 0 && work.majors > 0 ? (work.majors - 1) * ld + work.minors : 0;
+  work.span = one > 0 ? (work.batch_count - 1) * stride + one : 0;
+  work.interleaved = work.batch_count > 1 && stride < one;
+  work.minor_is_op_row = by_col != region.pattern.transposed;
+  work.op_rows = region.pattern.transposed ? shape.cols : shape.rows;
+  work.type = shape.type;
+  work.bytes_per_element = element_bytes(shape.type);
+  work.pattern = region.pattern;
+  work.poison = region.poison;
+  work.has_values = region.content == RegionContent::values;
+  work.role = static_cast<int>(region.role);
+  work.elements_are_free = region.role == RegionRole::d || region.role == RegionRole::workspace;
+  const bool packed =
+      (work.majors == 1 || ld == work.minors) && (work.batch_count == 1 || stride == work.majors * work.minors);
+  if (work.elements_are_free && packed) {
+    work.skip_begin = (work.data_offset + kChunkBytes - 1) / kChunkBytes;
+    work.skip_end = work.data_end() / kChunkBytes;
+    if (work.skip_end < work.skip_begin) work.skip_end = work.skip_begin;
+  }
+  return work;
+}
+
+}  // namespace lt_audit
