@@ -1,0 +1,216 @@
+// cublasLtMatmul: what it refuses at the call, and the work that it gives to the stream.
+#include "platform/simulator/lt_matmul.h"
+
+#include <bit>
+#include <utility>
+
+#include "platform/simulator/arithmetic.h"
+#include "platform/simulator/lt_log.h"
+
+namespace lt_audit::simulator {
+namespace {
+
+constexpr const char* kMatmul = "cublasLtMatmul";
+
+std::int64_t offset_of(const void* pointer) {
+  return static_cast<std::int64_t>(std::bit_cast<std::uintptr_t>(pointer) % 256);
+}
+
+/// A call on its way: checked step by step, then turned into a Product.
+struct Plan {
+  Objects objects;
+  MatmulProblem problem;
+  Algorithm algorithm;
+  Stream* stream = nullptr;
+  bool host_mode = true;
+};
+
+cublasStatus_t refuse(const Library& library, const Refusal& refusal) {
+  for (const auto& line : refusal.lines) library.logger.log(line.level, kMatmul, line.text);
+  return refusal.status;
+}
+
+/// Null pointers and unknown objects.
+cublasStatus_t check_arguments(const Library& library, const MatmulCall& call, Plan* plan) {
+  if (device_of_handle(library, call.handle) < 0) return CUBLAS_STATUS_NOT_INITIALIZED;
+  plan->objects = {library.descs.find(call.desc),       library.layouts.find(call.a_layout),
+                   library.layouts.find(call.b_layout), library.layouts.find(call.c_layout),
+                   library.layouts.find(call.d_layout), nullptr};
+  if (!plan->objects.complete() || call.alpha == nullptr || call.beta == nullptr || call.d == nullptr) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Fills in what only the call knows: pointers, scalars in host memory.
+void complete_problem(const MatmulCall& call, Plan* plan) {
+  MatmulProblem& p = plan->problem;
+  p.a_offset = offset_of(call.a);
+  p.b_offset = offset_of(call.b);
+  p.c_offset = offset_of(call.c);
+  p.d_offset = offset_of(call.d);
+  p.bias_offset = offset_of(device_pointer(*plan->objects.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+  p.workspace_offset = offset_of(call.workspace);
+  p.workspace_bytes = static_cast<std::int64_t>(call.workspace_bytes);
+  p.in_place = call.c == call.d;
+  p.algo = call.algo == nullptr ? AlgoChoice::null : AlgoChoice::heuristic;
+  plan->host_mode = p.pointer_mode == CUBLASLT_POINTER_MODE_HOST;
+  p.alpha = plan->host_mode ? load_value(p.scale_type, call.alpha) : 1;
+  p.beta = plan->host_mode ? load_value(p.scale_type, call.beta) : 1;
+  if (call.algo != nullptr) {
+    // What was declared to the heuristic is in the algorithm's needs; the call itself promises no more than its
+    // pointers hold.
+    p.a_alignment = alignment_of_offset(p.a_offset);
+    p.b_alignment = alignment_of_offset(p.b_offset);
+    p.c_alignment = alignment_of_offset(p.c_offset);
+    p.d_alignment = alignment_of_offset(p.d_offset);
+  }
+}
+
+/// The given algorithm, or the one of the implicit heuristic: default preferences, the call's workspace as the limit.
+cublasStatus_t choose_algorithm(const Library& library, const MatmulCall& call, Plan* plan) {
+  if (call.algo == nullptr) {
+    AlgorithmLimits limits;
+    const bool usable = call.workspace != nullptr;
+    limits.workspace_bytes = usable ? call.workspace_bytes : 0;
+    const auto rated = rated_algorithms(plan->problem, limits, kMultiprocessors);
+    if (rated.empty()) return CUBLAS_STATUS_NOT_SUPPORTED;
+    plan->algorithm = rated.front().algorithm;
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  const auto decoded = decode(*call.algo, library.number());
+  if (!decoded || decoded->problem_key != problem_key(plan->problem)) return CUBLAS_STATUS_INVALID_VALUE;
+  plan->algorithm = decoded->algorithm;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// Device, context and stream: everything of another device fails at the launch (measured on two H200).
+cublasStatus_t check_context(Library& library, const MatmulCall& call, Plan* plan) {
+  World& world = *library.world;
+  Context* context = nullptr;
+  if (world.machine.current(&context) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (device_of_handle(library, call.handle) != context->device) return CUBLAS_STATUS_EXECUTION_FAILED;
+  if (world.streams.resolve(call.stream, &plan->stream) != cudaSuccess || plan->stream->context != context) {
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
+  const MatmulProblem& p = plan.problem;
+  // cublasLt.h 13.1.0, lines 1002-1004. The workspace's alignment is the contract's, since it depends on the version.
+  if (call.workspace_bytes < plan.algorithm.workspace_bytes ||
+      (call.workspace == nullptr && plan.algorithm.workspace_bytes > 0)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  if ((p.k > 0 && (call.a == nullptr || call.b == nullptr)) || (call.c == nullptr && p.beta != 0)) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  if (has_bias(p.epilogue) && device_pointer(*plan.objects.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER) == nullptr) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  return pointers_fit(plan.algorithm, p) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+Factor scale_factor(const Attributes& desc, int attribute) { return {1, device_pointer(desc, attribute), CUDA_R_32F}; }
+
+Product make_product(const MatmulCall& call, const Plan& plan) {
+  const MatmulProblem& p = plan.problem;
+  const Attributes& desc = *plan.objects.desc;
+  Product product;
+  product.m = p.m, product.n = p.n, product.k = p.k;
+  product.a = {call.a, shape_a(p), p.transa != CUBLAS_OP_N};
+  product.b = {call.b, shape_b(p), p.transb != CUBLAS_OP_N};
+  product.c = {call.c, shape_c(p), false};
+  product.d = call.d;
+  product.d_shape = shape_d(p);
+  product.alpha = {p.alpha, plan.host_mode ? nullptr : call.alpha, p.scale_type};
+  product.beta = {p.beta, plan.host_mode ? nullptr : call.beta, p.scale_type};
+  product.scale_a = scale_factor(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
+  product.scale_b = scale_factor(desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
+  product.scale_c = scale_factor(desc, CUBLASLT_MATMUL_DESC_C_SCALE_POINTER);
+  product.scale_d = scale_factor(desc, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER);
+  if (has_bias(p.epilogue)) {
+    const auto type = desc.as<std::int32_t>(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+    product.bias = device_pointer(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+    product.bias_type = type == -1 ? bias_type(p) : static_cast<cudaDataType_t>(type);
+    product.bias_batch_stride = desc.as<std::int64_t>(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE);
+  }
+  product.relu = has_relu(p.epilogue);
+  product.split_k = plan.algorithm.split_k;
+  product.workspace = call.workspace;
+  product.accumulator = accumulator_of(p.compute_type);
+  return product;
+}
+
+std::vector<Access> accesses_of(const Product& p, std::uint64_t workspace_bytes) {
+  std::vector<Access> accesses{{p.d, bytes_of_span(p.d_shape)}};
+  if (p.k > 0) {
+    accesses.push_back({p.a.data, bytes_of_span(p.a.shape)});
+    accesses.push_back({p.b.data, bytes_of_span(p.b.shape)});
+  }
+  const bool reads_c = p.beta.device_pointer != nullptr || p.beta.value != 0;
+  if (reads_c) accesses.push_back({p.c.data, bytes_of_span(p.c.shape)});
+  if (p.bias != nullptr) {
+    const std::int64_t elements = (p.d_shape.batch_count - 1) * p.bias_batch_stride + p.m;
+    accesses.push_back({p.bias, static_cast<std::size_t>(elements) * bytes_of(p.bias_type)});
+  }
+  if (workspace_bytes > 0) accesses.push_back({p.workspace, workspace_bytes});
+  for (const Factor* factor : {&p.alpha, &p.beta, &p.scale_a, &p.scale_b, &p.scale_c, &p.scale_d}) {
+    if (factor->device_pointer != nullptr) accesses.push_back({factor->device_pointer, bytes_of(factor->type)});
+  }
+  return accesses;
+}
+
+void log_call(const Library& library, const MatmulCall& call, const Plan& plan) {
+  if (!library.logger.wants(Logger::trace)) return;
+  MatmulTrace trace{call.a, call.b, call.c, call.d, call.workspace, call.workspace_bytes, call.stream, std::nullopt};
+  if (plan.host_mode) trace.beta = plan.problem.beta;
+  library.logger.log(Logger::trace, kMatmul, matmul_text(plan.objects, plan.algorithm, trace));
+}
+
+}  // namespace
+
+int device_of_handle(const Library& library, cublasLtHandle_t handle) {
+  if (const auto* state = library.lt_handles.find(handle)) return state->device;
+  // A cublasHandle_t contains a cuBLASLt handle and may be cast to one (cuBLAS documentation, cublasLtHandle_t).
+  if (const auto* state = library.blas_handles.find(std::bit_cast<cublasHandle_t>(handle)))
+    return state->context->device;
+  return -1;
+}
+
+cublasStatus_t run_matmul(Library& library, const MatmulCall& call) {
+  Plan plan;
+  if (const auto status = check_arguments(library, call, &plan); status != CUBLAS_STATUS_SUCCESS) return status;
+  if (const auto refusal = build_problem(plan.objects, &plan.problem)) return refuse(library, *refusal);
+  complete_problem(call, &plan);
+  // In the order of the stages: what the heuristic refuses too, the algorithm, then what only this call can be refused
+  // for.
+  MatmulProblem without_pointers = plan.problem;
+  without_pointers.a_offset = without_pointers.b_offset = without_pointers.c_offset = without_pointers.d_offset = 0;
+  if (const auto refusal = refuse_by_contract(without_pointers, library.scope(), RefusedBy::heuristic)) {
+    return refuse(library, *refusal);
+  }
+  if (const auto status = choose_algorithm(library, call, &plan); status != CUBLAS_STATUS_SUCCESS) return status;
+  log_call(library, call, plan);
+  if (const auto refusal = refuse_by_contract(plan.problem, library.scope(), RefusedBy::matmul)) {
+    return refuse(library, *refusal);
+  }
+  if (const auto status = check_pointers(call, plan); status != CUBLAS_STATUS_SUCCESS) return status;
+  if (const auto status = check_context(library, call, &plan); status != CUBLAS_STATUS_SUCCESS) return status;
+
+  const Product product = make_product(call, plan);
+  std::vector<Access> accesses = accesses_of(product, plan.algorithm.workspace_bytes);
+  for (const auto& access : accesses) {
+    // Memory that nobody owns is refused without being touched; a span that runs past its allocation faults on the
+    // device.
+    if (library.world->machine.reach(*plan.stream->context, access) == Reach::unknown) {
+      return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
+  }
+  const cudaError_t error =
+      library.world->streams.submit(*plan.stream, {nullptr, std::move(accesses), [product] { run_product(product); }});
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+}  // namespace lt_audit::simulator
