@@ -1,0 +1,139 @@
+// The table of faults and inject_fault. Each row says which calls the fault acts on and which public defect it is
+// modelled on; the names of release notes are those of the toolkit that lists the fix or the restriction.
+#include "platform/faults/fault_list.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "lt_audit/error.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+namespace faults {
+namespace {
+
+// Sorted by name; a test says so.
+constexpr std::array kFaults = {
+    Fault{
+        {"alignment-misread", "A pointer to A or B that is not a multiple of 16 is accepted and rounded down to one",
+         "KI-074 (CUB-9577, CUDA 13.2 release notes): pointers less aligned than the algorithm needs are not refused"},
+        plant_alignment_misread},
+    Fault{{"alpha-ignored", "alpha counts as 1 when A, B and D are FP16",
+           "KI-029 (CUDA 12.4U1 and 12.5 release notes): all-FP16 products misread alpha and beta silently"},
+          plant_alpha_ignored},
+    Fault{
+        {"batch-stride-rounded", "A batch stride of A or B that is not a multiple of 8 elements is rounded down to one",
+         "KI-006 (CUDA 11.3U1 release notes): a batch stride that is not a multiple of 8 is mishandled"},
+        plant_batch_stride_rounded},
+    Fault{{"beta-ignored", "beta counts as 0 when A is transposed",
+           "KI-085 (CUB-10445, CUDA 13.3U1 release notes): transposed products with beta are wrong"},
+          plant_beta_ignored},
+    Fault{{"bias-ignored", "A bias epilogue adds zeros instead of the bias",
+           "KI-014 (CUDA 12.0 release notes): the bias of vector-shaped products is ignored"},
+          plant_bias_ignored},
+    Fault{{"c-read-at-beta-zero", "C is added although beta is 0 when A and B are FP32",
+           "BR-70 (rapidsai/raft PR#2600): the path for beta = 0 reads the output's old content"},
+          plant_c_read_at_beta_zero},
+    Fault{{"crash", "cublasLtMatmul ends in SIGSEGV under COMPUTE_64F_PEDANTIC",
+           "KI-064 (CUB-8911, CUDA 13.0U2 release notes): a null dereference in the library"},
+          plant_crash},
+    Fault{{"empty-success", "cublasLtMatmul returns SUCCESS and writes nothing when A and B are FP64",
+           "BR-36 (pytorch/pytorch#31421): SUCCESS with D left unwritten"},
+          plant_empty_success},
+    Fault{{"guard-overwritten", "8 bytes behind D are written when A and B are FP16 and not transposed",
+           "BR-34 (public reproducer, V100, CUDA 11.3): split-K reduction of FP16 NN products writes outside C"},
+          plant_guard_overwritten},
+    Fault{{"hang", "cublasLtMatmul never returns under COMPUTE_16F_PEDANTIC when A is not transposed",
+           "KI-059 (CUB-9627, CUDA 13.2 release notes): a product that hangs for one class of calls"},
+          plant_hang},
+    Fault{{"heuristic-success-without-result", "The heuristic returns SUCCESS and no result when A and B are FP8",
+           "KI-082 (CUB-9657, CUDA 13.2U1 release notes): the heuristic returns no candidate"},
+          plant_heuristic_success_without_result},
+    Fault{{"input-changed", "The first byte of A is changed when A and B are BF16",
+           "BR-34 (public reproducer, V100, CUDA 11.3): a write outside D, here into another operand"},
+          plant_input_changed},
+    Fault{{"k-tail-lost", "The last 16 of k are not summed when A and B are FP16 or BF16",
+           "KI-060 (6580689, CUDA 13.4U1 release notes): split-K results are wrong when the split does not divide k"},
+          plant_k_tail_lost},
+    Fault{{"late-refusal",
+           "cublasLtMatmul refuses 16-bit products with a pointer below 16 bytes, whatever alignment was declared",
+           "BR-07 (NVIDIA/TransformerEngine PR#845): the heuristic offers an algorithm that the pointers do not allow"},
+          plant_late_refusal},
+    Fault{{"leading-dimension-rounded",
+           "A leading dimension of A or B that is not a multiple of 16 bytes is rounded up to one",
+           "BR-27 (pytorch/pytorch#107671): products with an unaligned leading dimension are accepted and wrong"},
+          plant_leading_dimension_rounded},
+    Fault{{"padding-overwritten", "Bytes between the columns of D are written when ldd is larger than a column",
+           "KI-001 (CUDA 11.1 release notes): a padded ldc corrupts data"},
+          plant_padding_overwritten},
+    Fault{{"scale-type-misread", "COMPUTE_16F with scale type R_32F is accepted, and alpha and beta are read as FP16",
+           "KI-029 (CUDA 12.4U1 and 12.5 release notes): an FP32 scale type with all-FP16 matrices is read as FP16"},
+          plant_scale_type_misread},
+    Fault{{"short-write", "The last column of D keeps its old content when A and B are FP8",
+           "BR-25 (aprender#2765): rows of an FP8 product are left unwritten"},
+          plant_short_write},
+    Fault{{"slow-call", "cublasLtMatmul takes 600 ms longer for BF16 into FP32 under COMPUTE_32F_PEDANTIC",
+           "BR-28 (pytorch/pytorch#187094): up to 13 times slower for one class of calls"},
+          plant_slow_call},
+    Fault{{"sticky-misaligned-address",
+           "After an FP16 product whose bias pointer is not a multiple of 4 every CUDA call returns error 716",
+           "CR-3 (pytorch/pytorch#194497): a bias below 16 bytes faults with a misaligned address"},
+          plant_sticky_misaligned_address},
+    Fault{{"unaligned-workspace-accepted", "A workspace that is not 256-byte aligned is accepted",
+           "KI-050 (CUDA 12.9U1 release notes): an unaligned workspace was not refused"},
+          plant_unaligned_workspace_accepted},
+    Fault{{"unlisted-d-type-overrun",
+           "FP32 inputs under a FAST compute type or BF16x9 with another D type are accepted, and D is written as FP32",
+           "KI-088 (CUB-9942, CUDA 13.3U1 release notes), measured on an H200, cuBLASLt 13.1.0"},
+          plant_unlisted_d_type_overrun},
+    Fault{{"unlisted-input-as-fp32",
+           "16-bit inputs under a FAST compute type or BF16x9 with FP32 C and D are accepted and read as FP32",
+           "KI-088 (CUB-9942, CUDA 13.3U1 release notes): A and B outside the documented rows are read as FP32"},
+          plant_unlisted_input_as_fp32},
+    Fault{{"valid-call-refused", "The heuristic refuses INT8 inputs under COMPUTE_32I",
+           "KI-040 (4381102, CUDA 12.6 release notes): INT8 products are sometimes unsupported on Hopper"},
+          plant_valid_call_refused},
+    Fault{{"workspace-overrun", "16 bytes behind the workspace are written when A and B are FP32",
+           "KI-025 (CUDA 12.4 release notes): an epilogue overruns the workspace"},
+          plant_workspace_overrun},
+    Fault{{"wrong-element", "One element in the middle of an INT32 result of INT8 inputs is wrong",
+           "KI-062 (CUB-8874, CUDA 13.0U1 release notes): INT8 to INT32 gives wrong results"},
+          plant_wrong_element},
+    Fault{{"wrong-status", "cublasLtMatmul answers SUCCESS where it refuses a call and does nothing",
+           "KI-068 (5645772, CUDA 13.1 release notes) and KI-074 (CUB-9599): misuse that is not rejected"},
+          plant_wrong_status},
+};
+
+}  // namespace
+
+std::span<const Fault> all_faults() { return kFaults; }
+
+}  // namespace faults
+
+std::span<const FaultInfo> fault_list() {
+  static const std::vector<FaultInfo> infos = [] {
+    std::vector<FaultInfo> list;
+    for (const faults::Fault& fault : faults::all_faults()) list.push_back(fault.info);
+    return list;
+  }();
+  return infos;
+}
+
+Platform inject_fault(const Platform& platform, std::string_view name) {
+  std::vector<std::string> names;
+  for (const faults::Fault& fault : faults::all_faults()) {
+    if (fault.info.name == name) {
+      Platform planted = platform;
+      fault.plant(planted);
+      return planted;
+    }
+    names.emplace_back(fault.info.name);
+  }
+  const std::string nearest = nearest_word(name, names);
+  throw AuditError(ErrorKind::usage, "There is no fault \"" + std::string(name) + "\"" +
+                                         (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?") +
+                                         (nearest.empty() ? ". " : " ") + "See lt-audit list --faults.");
+}
+
+}  // namespace lt_audit
