@@ -1,0 +1,137 @@
+#include "matmul/buffers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lt_audit/contract.h"
+
+namespace lt_audit {
+namespace {
+
+constexpr std::size_t kInputGuard = 4096;
+constexpr std::size_t kOutputGuard = 64 * 1024;
+/// A larger guard costs time to fill and to look at; it is spent only where an overrun of whole elements is plausible.
+constexpr std::size_t kLargestListedGuard = 1024 * 1024;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// A floating NaN, or an integer that exact inputs never reach (they stay within 127 and 2^30).
+std::uint8_t poison_of(cudaDataType_t type) { return is_integer(type) ? 0x80 : 0xFF; }
+
+std::size_t bytes_of_shape(const MatrixShape& shape) {
+  return static_cast<std::size_t>(shape.span()) * bytes_of(shape.type);
+}
+
+/// Behind D: a library that takes D's elements for wider ones writes up to 8 times its bytes (FP64 for FP8).
+std::size_t guard_behind_d(const MatmulProblem& p, std::size_t d_bytes) {
+  const bool listed = promise_of_types(p, ContractScope{}).refused_by == RefusedBy::nothing;
+  const std::size_t wide = std::max(kOutputGuard, aligned(8 * d_bytes));
+  return listed ? std::min(wide, kLargestListedGuard) : wide;
+}
+
+class Carver {
+ public:
+  Carver(BufferPlan& plan, void* slab) : plan_(plan), slab_(static_cast<std::byte*>(slab)) {}
+
+  /// One matrix between guard zones, its first element `offset` bytes behind a 256-byte boundary.
+  void* matrix(RegionRole role, RegionContent content, const MatrixShape& shape, const ValuePattern& pattern,
+               std::int64_t offset, std::size_t behind) {
+    Region region;
+    region.role = role;
+    region.content = content;
+    region.shape = shape;
+    region.pattern = pattern;
+    region.poison = poison_of(shape.type);
+    region.data_offset = (role == RegionRole::d ? kOutputGuard : kInputGuard) + static_cast<std::size_t>(offset);
+    region.bytes = aligned(region.data_offset + bytes_of_shape(shape) + behind);
+    return add(region);
+  }
+
+  /// The workspace: its inside belongs to the library, so only the two guard zones are regions.
+  void* workspace(std::int64_t bytes, std::int64_t offset) {
+    Region guard;
+    guard.role = RegionRole::workspace;
+    guard.content = RegionContent::poison;
+    guard.shape = {CUDA_R_8I, 0, 0, 0, CUBLASLT_ORDER_COL, 1, 0};
+    guard.bytes = guard.data_offset = kInputGuard;
+    add(guard);
+    void* inside = at(plan_.total_bytes + static_cast<std::size_t>(offset));
+    plan_.total_bytes += aligned(static_cast<std::size_t>(bytes + offset));
+    guard.data_offset = 0;
+    add(guard);
+    return inside;
+  }
+
+ private:
+  void* add(Region region) {
+    region.begin = at(plan_.total_bytes);
+    void* data = at(plan_.total_bytes + region.data_offset);
+    plan_.total_bytes += region.bytes;
+    plan_.regions.region.at(static_cast<std::size_t>(plan_.regions.count++)) = region;
+    return data;
+  }
+
+  /// Without a slab only sizes are asked for.
+  void* at(std::size_t offset) const { return slab_ == nullptr ? nullptr : slab_ + offset; }
+
+  BufferPlan& plan_;
+  std::byte* slab_;
+};
+
+MatrixShape bias_shape(const MatmulProblem& p) {
+  return {bias_type(p), p.m, 1, std::max<std::int64_t>(p.m, 1), CUBLASLT_ORDER_COL, 1, 0};
+}
+
+}  // namespace
+
+BufferPlan plan_buffers(const MatmulProblem& p, const ExactInputs& inputs, void* slab) {
+  BufferPlan plan;
+  Carver carve(plan, slab);
+  using enum RegionRole;
+  plan.a = carve.matrix(a, RegionContent::values, shape_a(p), inputs.a, p.a_offset, kInputGuard);
+  plan.b = carve.matrix(b, RegionContent::values, shape_b(p), inputs.b, p.b_offset, kInputGuard);
+  if (!p.in_place) plan.c = carve.matrix(c, RegionContent::values, shape_c(p), inputs.c, p.c_offset, kInputGuard);
+  if (has_bias(p.epilogue)) {
+    plan.bias = carve.matrix(bias, RegionContent::values, bias_shape(p), inputs.bias, p.bias_offset, kInputGuard);
+  }
+  if (p.workspace_bytes > 0) plan.workspace = carve.workspace(p.workspace_bytes, p.workspace_offset);
+  const auto d_shape = shape_d(p);
+  plan.d = carve.matrix(d, p.in_place ? RegionContent::values : RegionContent::poison, d_shape, inputs.c, p.d_offset,
+                        guard_behind_d(p, bytes_of_shape(d_shape)));
+  plan.d_poison = poison_of(d_shape.type);
+  if (p.in_place) plan.c = plan.d;
+  return plan;
+}
+
+std::optional<std::string> cannot_lay_out(const MatmulProblem& p) {
+  struct Operand {
+    const char* name;
+    MatrixShape shape;
+    std::int64_t offset;
+  };
+  const std::array<Operand, 5> operands{{{"A", shape_a(p), p.a_offset},
+                                         {"B", shape_b(p), p.b_offset},
+                                         {"C", shape_c(p), p.in_place ? 0 : p.c_offset},
+                                         {"D", shape_d(p), p.d_offset},
+                                         {"the bias", bias_shape(p), has_bias(p.epilogue) ? p.bias_offset : 0}}};
+  for (const auto& operand : operands) {
+    const auto size = static_cast<std::int64_t>(bytes_of(operand.shape.type));
+    if (size == 0) return fmt::format("the audit cannot fill {} of type {}", operand.name, name_of(operand.shape.type));
+    if (operand.offset % size != 0) {
+      return fmt::format("an offset of {} bytes splits the {}-byte elements of {}; use a multiple of {}",
+                         operand.offset, size, operand.name, size);
+    }
+    // Checked in floating point first: the product of untrusted sizes may not fit 64 bits.
+    const double outer = static_cast<double>(std::max(operand.shape.rows, operand.shape.cols));
+    const double bytes =
+        (static_cast<double>(operand.shape.batch_count) * static_cast<double>(operand.shape.batch_stride) +
+         outer * static_cast<double>(operand.shape.ld)) *
+        static_cast<double>(size);
+    if (bytes > 0x1p46) return fmt::format("{} needs more than 64 TiB", operand.name);
+  }
+  return std::nullopt;
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,59 @@
+// The engine on a real GPU: everything that is documented runs, is verified, and leaves the guard zones alone.
+#include <gtest/gtest.h>
+
+#include "lt_audit/error.h"
+#include "lt_audit/verdict.h"
+#include "matmul/engine.h"
+#include "platform/platforms.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+namespace {
+
+/// Null where there is no GPU or no library, for whatever reason.
+std::unique_ptr<Platform> gpu() {
+  try {
+    return std::make_unique<Platform>(make_gpu_platform({}));
+  } catch (const AuditError&) {
+    return nullptr;
+  }
+}
+
+class EngineOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (platform_ == nullptr) GTEST_SKIP() << "no GPU";
+  }
+  std::unique_ptr<Platform> platform_ = gpu();
+};
+
+TEST_F(EngineOnGpu, RunsEveryDocumentedTypeWithBiasBetaAndBatch) {
+  MatmulEngine engine(*platform_, {});
+  for (const char* text :
+       {"m=96,n=80,k=64,a=f64,beta=1,epilogue=bias", "m=96,n=80,k=64,a=f32,beta=1,epilogue=relu_bias",
+        "m=96,n=80,k=64,a=f16,beta=1,epilogue=bias,ldd=104", "m=96,n=80,k=64,a=bf16,epilogue=bias,beta=1",
+        "m=96,n=80,k=64,ta=t,a=e4m3,d=bf16,epilogue=bias", "m=96,n=80,k=64,ta=t,a=i8,d=i32,beta=1",
+        "m=96,n=80,k=64,a=f16,batch=3,stride_b=0", "m=96,n=80,k=65536,a=f16",
+        "m=96,n=80,k=64,a=f32,pointer_mode=device,alpha=2", "m=96,n=80,k=64,a=f32,algo=null"}) {
+    const auto observation = engine.run(problem_from_text(text));
+    EXPECT_EQ(outcome_of(observation), Outcome::correct) << text << ": " << describe(observation);
+  }
+}
+
+TEST_F(EngineOnGpu, VerifiesLargeProductsByFreivaldsAndFindsOneWrongElement) {
+  const auto problem = problem_from_text("m=2048,n=2048,k=2048,ta=t,a=i8,d=i32,beta=1");
+  EXPECT_EQ(MatmulEngine(*platform_, {}).run(problem).verification->method, "freivalds");
+  const auto faulty = inject_fault(*platform_, "wrong-element");
+  const auto observation = MatmulEngine(faulty, {}).run(problem);
+  EXPECT_EQ(outcome_of(observation), Outcome::wrong_result);
+  EXPECT_EQ(observation.verification->wrong, 1U);
+}
+
+TEST_F(EngineOnGpu, SeesAChangedInputOfALargeProduct) {
+  const auto faulty = inject_fault(*platform_, "input-changed");
+  const auto observation = MatmulEngine(faulty, {}).run(problem_from_text("m=2048,n=2048,k=2048,a=bf16"));
+  EXPECT_EQ(outcome_of(observation), Outcome::input_changed);
+}
+
+}  // namespace
+}  // namespace lt_audit

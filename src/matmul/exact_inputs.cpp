@@ -1,0 +1,104 @@
+#include "matmul/exact_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lt_audit {
+namespace {
+
+/// Integers up to this are exact in a type, and so is their sum in any order while partial sums stay within it.
+double exact_limit(cudaDataType_t type) {
+  switch (type) {
+    case CUDA_R_64F:
+      return 0x1p40;
+    case CUDA_R_32F:
+      return 0x1p24;
+    case CUDA_R_16F:
+      return 2048;
+    case CUDA_R_16BF:
+      return 256;
+    case CUDA_R_8F_E4M3:
+      return 16;
+    case CUDA_R_8F_E5M2:
+      return 8;
+    case CUDA_R_8I:
+      return 127;
+    default:
+      return 0x1p30;
+  }
+}
+
+/// What the sum inside the kernel can hold. FP8 tensor cores of sm_89 and sm_90 add with fewer bits than FP32 (about 14
+/// of significand): sums below 2^11 leave room for the alignment shifts. A split-K reduction may add partial sums in
+/// D's type (CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE), so a 16-bit D bounds the sum too.
+double accumulator_limit(const MatmulProblem& p) {
+  double limit = 0x1p40;
+  switch (p.compute_type) {
+    case CUBLAS_COMPUTE_16F:
+    case CUBLAS_COMPUTE_16F_PEDANTIC:
+      limit = 2048;
+      break;
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+      limit = 0x1p30;
+      break;
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+    case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:
+      break;
+    default:
+      limit = 0x1p24;
+  }
+  if (is_fp8(p.type_a) || is_fp8(p.type_b)) limit = std::min(limit, 0x1p11);
+  return std::min(limit, exact_limit(p.scale_type));
+}
+
+/// Largest magnitude of D that still is its value rounded once: the exact range for everything but FP8, whose exact
+/// range (16, 8) would leave hardly any terms. There D's own rounding is part of the comparison, within its finite
+/// range.
+double result_limit(const MatmulProblem& p) {
+  if (p.type_d == CUDA_R_8F_E4M3) return 240;
+  if (p.type_d == CUDA_R_8F_E5M2) return 1024;
+  return exact_limit(p.type_d);
+}
+
+bool is_whole(double value) { return value == std::floor(value); }
+
+}  // namespace
+
+ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
+  ExactInputs inputs;
+  double limit = std::min(accumulator_limit(p), result_limit(p));
+  // Fractions of a quarter cost two bits.
+  if (!is_whole(p.alpha) || !is_whole(p.beta)) limit /= 4;
+  const std::int32_t c_amplitude = limit >= 64 ? 4 : 1;
+  const std::int32_t bias_amplitude = c_amplitude;
+  const double alpha = std::max(std::abs(p.alpha), 0.25);
+  double budget = limit - std::abs(p.beta) * c_amplitude - (has_bias(p.epilogue) ? bias_amplitude : 0);
+  budget = std::max(std::floor(budget / alpha), 1.0);
+
+  const auto k = std::max<std::int64_t>(p.k, 1);
+  std::int32_t a_amplitude = 1;
+  std::int32_t b_amplitude = 1;
+  std::int64_t block = 1;
+  if (budget < static_cast<double>(k)) {
+    const auto terms = static_cast<std::int64_t>(budget);
+    block = (k + terms - 1) / terms;
+  } else {
+    // 8 is exact in every type and enough to tell elements apart.
+    const double per_term = budget / static_cast<double>(k);
+    a_amplitude = std::clamp(static_cast<std::int32_t>(std::sqrt(per_term)), 1, 8);
+    b_amplitude = std::clamp(static_cast<std::int32_t>(per_term / a_amplitude), 1, 8);
+  }
+  inputs.a = {seed * 4 + 1, a_amplitude, 1, p.transa != CUBLAS_OP_N};
+  inputs.b = {seed * 4 + 2, b_amplitude, block, p.transb != CUBLAS_OP_N};
+  inputs.c = {seed * 4 + 3, c_amplitude, 1, false};
+  inputs.bias = {seed * 4 + 4, bias_amplitude, 1, false};
+  inputs.terms = p.k == 0 ? 0 : (k + block - 1) / block;
+  const double reach = std::abs(p.alpha) * static_cast<double>(inputs.terms) * a_amplitude * b_amplitude +
+                       std::abs(p.beta) * c_amplitude + (has_bias(p.epilogue) ? bias_amplitude : 0);
+  inputs.exact_in_d = reach <= exact_limit(p.type_d) && is_whole(p.alpha) && is_whole(p.beta);
+  return inputs;
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,190 @@
+#include "matmul/lt_call.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "lt_audit/error.h"
+
+namespace lt_audit {
+namespace {
+
+/// Records a failed step; true when it went well.
+bool step(Observation& observation, const char* stage, const char* call, cublasStatus_t status) {
+  if (status == CUBLAS_STATUS_SUCCESS) return true;
+  observation.stages.push_back({stage, call, name_of(status)});
+  return false;
+}
+
+template <class Owned, class Object>
+bool create(Observation& observation, const LtApi& lt, const char* call, cublasStatus_t status, Object object,
+            Owned& owned) {
+  if (!step(observation, "create", call, status)) return false;
+  owned = Owned(lt, object);
+  return true;
+}
+
+int config(const LtApi& lt, const cublasLtMatmulAlgo_t& algo, cublasLtMatmulAlgoConfigAttributes_t attribute) {
+  int value = -1;
+  std::size_t written = 0;
+  if (!lt.matmul_algo_config_get_attribute) return -1;
+  const auto status = lt.matmul_algo_config_get_attribute(&algo, attribute, &value, sizeof value, &written);
+  return status == CUBLAS_STATUS_SUCCESS ? value : -1;
+}
+
+}  // namespace
+
+LtCall::LtCall(const Platform& platform, cublasLtHandle_t handle, cudaStream_t stream, const MatmulProblem& problem,
+               const BufferPlan& buffers)
+    : platform_(platform),
+      handle_(handle),
+      stream_(stream),
+      problem_(problem),
+      buffers_(buffers),
+      alpha_(problem.alpha, problem.scale_type),
+      beta_(problem.beta, problem.scale_type) {}
+
+bool LtCall::create_objects(Observation& observation) {
+  const auto& lt = platform_.lt;
+  cublasLtMatmulDesc_t desc = nullptr;
+  auto status = lt.matmul_desc_create(&desc, problem_.compute_type, problem_.scale_type);
+  if (!create(observation, lt, "cublasLtMatmulDescCreate", status, desc, desc_)) return false;
+  const std::array<std::pair<MatrixLayout*, MatrixShape>, 4> layouts{
+      {{&a_, shape_a(problem_)}, {&b_, shape_b(problem_)}, {&c_, shape_c(problem_)}, {&d_, shape_d(problem_)}}};
+  for (const auto& [layout, shape] : layouts) {
+    cublasLtMatrixLayout_t object = nullptr;
+    status = lt.matrix_layout_create(&object, shape.type, static_cast<std::uint64_t>(shape.rows),
+                                     static_cast<std::uint64_t>(shape.cols), shape.ld);
+    if (!create(observation, lt, "cublasLtMatrixLayoutCreate", status, object, *layout)) return false;
+    if (!set_layout(*layout, shape, observation)) return false;
+  }
+  cublasLtMatmulPreference_t preference = nullptr;
+  status = lt.matmul_preference_create(&preference);
+  return create(observation, lt, "cublasLtMatmulPreferenceCreate", status, preference, preference_);
+}
+
+bool LtCall::set_layout(const MatrixLayout& layout, const MatrixShape& shape, Observation& observation) {
+  const auto set = [&](cublasStatus_t status) {
+    return step(observation, "set_attribute", "cublasLtMatrixLayoutSetAttribute", status);
+  };
+  if (shape.order != CUBLASLT_ORDER_COL &&
+      !set(layout.set<CUBLASLT_MATRIX_LAYOUT_ORDER>(static_cast<std::int32_t>(shape.order)))) {
+    return false;
+  }
+  if (shape.batch_count == 1) return true;
+  return set(layout.set<CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT>(shape.batch_count)) &&
+         set(layout.set<CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET>(shape.batch_stride));
+}
+
+bool LtCall::set_desc(Observation& observation) {
+  const auto set = [&](cublasStatus_t status) {
+    return step(observation, "set_attribute", "cublasLtMatmulDescSetAttribute", status);
+  };
+  const auto number = [](auto value) { return static_cast<std::int32_t>(value); };
+  bool ok = set(desc_.set<CUBLASLT_MATMUL_DESC_TRANSA>(number(problem_.transa))) &&
+            set(desc_.set<CUBLASLT_MATMUL_DESC_TRANSB>(number(problem_.transb)));
+  if (ok && problem_.pointer_mode != CUBLASLT_POINTER_MODE_HOST) {
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_POINTER_MODE>(number(problem_.pointer_mode)));
+  }
+  if (ok && problem_.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE>(static_cast<std::uint32_t>(problem_.epilogue)));
+  }
+  if (ok && has_bias(problem_.epilogue)) {
+    // Before the query: the heuristic deduces the bias alignment from the pointer (cublasLt.h 13.1.0, lines 1334-1335).
+    const void* bias = buffers_.bias;
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_BIAS_POINTER>(bias));
+    if (ok && bias_type(problem_) != problem_.type_d) {
+      ok = set(desc_.set<CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE>(number(bias_type(problem_))));
+    }
+  }
+  return ok;
+}
+
+bool LtCall::set_preference(Observation& observation) {
+  const auto set = [&](cublasStatus_t status) {
+    return step(observation, "set_attribute", "cublasLtMatmulPreferenceSetAttribute", status);
+  };
+  bool ok = set(
+      preference_.set<CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES>(static_cast<std::uint64_t>(problem_.workspace_bytes)));
+  const auto& p = problem_;
+  ok = ok && (p.a_alignment == 256 || set(preference_.set<CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES>(p.a_alignment)));
+  ok = ok && (p.b_alignment == 256 || set(preference_.set<CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES>(p.b_alignment)));
+  ok = ok && (p.c_alignment == 256 || set(preference_.set<CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES>(p.c_alignment)));
+  ok = ok && (p.d_alignment == 256 || set(preference_.set<CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES>(p.d_alignment)));
+  return ok;
+}
+
+bool LtCall::describe(Observation& observation) {
+  return create_objects(observation) && set_desc(observation) && set_preference(observation);
+}
+
+HeuristicResult LtCall::describe_result(const cublasLtMatmulHeuristicResult_t& result) const {
+  HeuristicResult out;
+  out.state = name_of(result.state);
+  // Other fields are valid only with state SUCCESS (cublasLt.h 13.1.0, lines 2233-2236).
+  if (result.state != CUBLAS_STATUS_SUCCESS) return out;
+  out.algo_id = config(platform_.lt, result.algo, CUBLASLT_ALGO_CONFIG_ID);
+  out.tile = config(platform_.lt, result.algo, CUBLASLT_ALGO_CONFIG_TILE_ID);
+  out.stages = config(platform_.lt, result.algo, CUBLASLT_ALGO_CONFIG_STAGES_ID);
+  out.split_k = config(platform_.lt, result.algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+  out.workspace_bytes = result.workspaceSize;
+  out.waves = static_cast<double>(result.wavesCount);
+  return out;
+}
+
+bool LtCall::choose_algo(int requested_results, Observation& observation) {
+  if (problem_.algo == AlgoChoice::null) return true;
+  std::vector<cublasLtMatmulHeuristicResult_t> results(
+      static_cast<std::size_t>(std::max(requested_results, problem_.algo_index + 1)));
+  int count = 0;
+  const auto status = platform_.lt.matmul_algo_get_heuristic(handle_, desc_.get(), a_.get(), b_.get(), c_.get(),
+                                                             d_.get(), preference_.get(),
+                                                             static_cast<int>(results.size()), results.data(), &count);
+  observation.stages.push_back({"heuristic", "cublasLtMatmulAlgoGetHeuristic", name_of(status)});
+  if (status != CUBLAS_STATUS_SUCCESS) return false;
+  results.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(results.size()))));
+  for (const auto& result : results) observation.heuristic.push_back(describe_result(result));
+  if (results.empty()) return false;
+  const auto index = static_cast<std::size_t>(problem_.algo_index);
+  if (index >= results.size()) {
+    observation.not_run = fmt::format("the heuristic returned {} results, and number {} was asked for", results.size(),
+                                      problem_.algo_index);
+    return false;
+  }
+  if (results[index].state != CUBLAS_STATUS_SUCCESS) return false;
+  algo_ = results[index].algo;
+  cublasLtMatmulHeuristicResult_t checked{};
+  const auto check =
+      platform_.lt.matmul_algo_check(handle_, desc_.get(), a_.get(), b_.get(), c_.get(), d_.get(), &algo_, &checked);
+  observation.stages.push_back({"algo_check", "cublasLtMatmulAlgoCheck", name_of(check)});
+  return true;
+}
+
+void LtCall::upload_scalars() {
+  if (problem_.pointer_mode != CUBLASLT_POINTER_MODE_DEVICE) return;
+  const auto& cuda = platform_.cuda;
+  if (!device_scalars_) {
+    void* memory = nullptr;
+    require(cuda.malloc(&memory, 2 * Scalar::kBytes), "cudaMalloc");
+    device_scalars_ = DeviceMemory(cuda, memory);
+  }
+  auto* base = static_cast<std::byte*>(device_scalars_.get());
+  require(cuda.memcpy_async(base, alpha_.data(), Scalar::kBytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
+  require(cuda.memcpy_async(base + Scalar::kBytes, beta_.data(), Scalar::kBytes, cudaMemcpyHostToDevice, stream_),
+          "cudaMemcpyAsync");
+}
+
+bool LtCall::matmul(Observation& observation) {
+  const auto* on_device = static_cast<const std::byte*>(device_scalars_.get());
+  const bool device_mode = problem_.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
+  const void* alpha = device_mode ? on_device : alpha_.data();
+  const void* beta = device_mode ? on_device + Scalar::kBytes : beta_.data();
+  const auto* algo = problem_.algo == AlgoChoice::null ? nullptr : &algo_;
+  const auto status = platform_.lt.matmul(handle_, desc_.get(), alpha, buffers_.a, a_.get(), buffers_.b, b_.get(), beta,
+                                          buffers_.c, c_.get(), buffers_.d, d_.get(), algo, buffers_.workspace,
+                                          static_cast<std::size_t>(problem_.workspace_bytes), stream_);
+  observation.stages.push_back({"matmul", "cublasLtMatmul", name_of(status)});
+  return status == CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace lt_audit

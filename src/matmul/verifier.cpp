@@ -1,0 +1,203 @@
+#include "matmul/verifier.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "lt_audit/error.h"
+
+namespace lt_audit {
+namespace {
+
+/// Products the element comparison may form. Above it Freivalds' check reads each matrix once instead: 2^28 products
+/// take an H200 well under a millisecond, and the simulator about a second.
+constexpr double kMostComparedProducts = 0x1p28;
+constexpr int kVectors = 2;
+
+CompareSpec compare_spec(const MatmulProblem& p, const ExactInputs& inputs, const BufferPlan& buffers) {
+  CompareSpec spec;
+  spec.m = p.m;
+  spec.n = p.n;
+  spec.k = p.k;
+  spec.batch_count = p.batch_count;
+  spec.a = inputs.a;
+  spec.b = inputs.b;
+  spec.c = inputs.c;
+  spec.bias = inputs.bias;
+  spec.a_broadcast = p.stride_a == 0;
+  spec.b_broadcast = p.stride_b == 0;
+  spec.c_broadcast = !p.in_place && p.stride_c == 0;
+  spec.alpha = p.alpha;
+  spec.beta = p.beta;
+  spec.has_bias = has_bias(p.epilogue);
+  spec.has_relu = has_relu(p.epilogue);
+  spec.d = buffers.d;
+  spec.d_shape = shape_d(p);
+  spec.poison = buffers.d_poison;
+  spec.in_place = p.in_place;
+  return spec;
+}
+
+ProductSpec product_spec(const MatmulProblem& p, const BufferPlan& buffers, std::uint64_t seed, void* scratch) {
+  ProductSpec spec;
+  spec.m = p.m;
+  spec.n = p.n;
+  spec.k = p.k;
+  spec.a = buffers.a;
+  spec.b = buffers.b;
+  spec.c = buffers.c;
+  spec.d = buffers.d;
+  spec.bias = buffers.bias;
+  spec.a_shape = shape_a(p);
+  spec.b_shape = shape_b(p);
+  spec.c_shape = shape_c(p);
+  spec.d_shape = shape_d(p);
+  spec.bias_type = bias_type(p);
+  spec.transa = p.transa != CUBLAS_OP_N;
+  spec.transb = p.transb != CUBLAS_OP_N;
+  spec.alpha = p.alpha;
+  spec.beta = p.beta;
+  spec.seed = seed;
+  spec.vectors = kVectors;
+  spec.scratch = scratch;
+  return spec;
+}
+
+std::size_t at(RegionRole role) { return static_cast<std::size_t>(role); }
+
+std::uint64_t all_changes(const VerificationRecord& record, RegionRole role) {
+  return record.changed[at(role)] + record.guard_before[at(role)] + record.guard_behind[at(role)] +
+         record.padding[at(role)];
+}
+
+Verification verification_from(const VerificationRecord& record, const MatmulProblem& p) {
+  Verification v;
+  v.compared = record.compared;
+  v.wrong = record.wrong;
+  v.unwritten = record.unwritten;
+  v.expected_nonzero = record.expected_nonzero;
+  if (record.wrong > 0 && record.first_wrong != ~0ULL) {
+    const auto index = static_cast<std::int64_t>(record.first_wrong);
+    v.first_batch = index / (p.m * p.n);
+    v.first_col = index % (p.m * p.n) / p.m;
+    v.first_row = index % p.m;
+    v.first_expected = record.first_expected;
+    v.first_actual = record.first_actual;
+  }
+  v.bytes_before_d = record.guard_before[at(RegionRole::d)];
+  v.bytes_behind_d = record.guard_behind[at(RegionRole::d)];
+  v.reach_behind_d = record.reach_behind[at(RegionRole::d)];
+  v.padding_bytes_changed = record.padding[at(RegionRole::d)];
+  v.a_bytes_changed = all_changes(record, RegionRole::a);
+  v.b_bytes_changed = all_changes(record, RegionRole::b);
+  v.c_bytes_changed = all_changes(record, RegionRole::c);
+  v.bias_bytes_changed = all_changes(record, RegionRole::bias);
+  v.workspace_guard_bytes_changed = all_changes(record, RegionRole::workspace);
+  return v;
+}
+
+/// The regions that hold no values: D, and the guard zones of the workspace.
+RegionSet without_values(const RegionSet& all) {
+  RegionSet rest;
+  for (int i = 0; i < all.count; ++i) {
+    const auto& region = all.region.at(static_cast<std::size_t>(i));
+    if (region.content != RegionContent::values) rest.region.at(static_cast<std::size_t>(rest.count++)) = region;
+  }
+  return rest;
+}
+
+bool same_fingerprints(const VerificationRecord& record) {
+  return std::equal(std::begin(record.fingerprint[0]), std::end(record.fingerprint[0]),
+                    std::begin(record.fingerprint[1]));
+}
+
+}  // namespace
+
+Verifier::Verifier(const Platform& platform, cudaStream_t stream, std::uint64_t seed)
+    : platform_(platform), stream_(stream), seed_(seed) {
+  void* memory = nullptr;
+  require(platform_.cuda.malloc(&memory, sizeof(VerificationRecord)), "cudaMalloc");
+  device_record_ = DeviceMemory(platform_.cuda, memory);
+  require(platform_.cuda.malloc_host(&memory, 2 * sizeof(VerificationRecord)), "cudaMallocHost");
+  host_record_ = HostMemory(platform_.cuda, memory);
+  // The second half stays the empty record that every case starts from.
+  auto* records = static_cast<VerificationRecord*>(memory);
+  std::uninitialized_fill_n(records, 2, VerificationRecord{});
+}
+
+bool Verifier::uses_freivalds(const MatmulProblem& p, const ExactInputs& inputs) const {
+  if (!inputs.exact_in_d || has_relu(p.epilogue) || p.in_place) return false;
+  const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count) *
+                          static_cast<double>(std::max<std::int64_t>(inputs.terms, 1));
+  return products > kMostComparedProducts;
+}
+
+std::size_t Verifier::scratch_bytes(const MatmulProblem& problem, const ExactInputs& inputs) const {
+  return uses_freivalds(problem, inputs) ? product_scratch_bytes(problem.m, problem.n, problem.k, kVectors) : 0;
+}
+
+void Verifier::prepare(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers) {
+  require(reset_record(), "cudaMemcpyAsync");
+  require(platform_.kernels.prepare({buffers.regions}, stream_), "audit kernel prepare");
+  if (uses_freivalds(problem, inputs)) {
+    require(platform_.kernels.fingerprint({buffers.regions, false}, device_record(), stream_),
+            "audit kernel fingerprint");
+  }
+}
+
+cudaError_t Verifier::reset_record() {
+  const auto* empty = static_cast<const VerificationRecord*>(host_record_.get()) + 1;
+  return platform_.cuda.memcpy_async(device_record(), empty, sizeof(VerificationRecord), cudaMemcpyHostToDevice,
+                                     stream_);
+}
+
+cudaError_t Verifier::fetch_record() {
+  return platform_.cuda.memcpy_async(host_record_.get(), device_record(), sizeof(VerificationRecord),
+                                     cudaMemcpyDeviceToHost, stream_);
+}
+
+cudaError_t Verifier::launch(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers,
+                             bool accepted) {
+  const bool large = uses_freivalds(problem, inputs);
+  auto error =
+      platform_.kernels.inspect({large ? without_values(buffers.regions) : buffers.regions}, device_record(), stream_);
+  if (error == cudaSuccess && large) {
+    error = platform_.kernels.fingerprint({buffers.regions, true}, device_record(), stream_);
+  }
+  if (error == cudaSuccess && accepted) {
+    error = large
+                ? platform_.kernels.freivalds(product_spec(problem, buffers, seed_, scratch_), device_record(), stream_)
+                : platform_.kernels.compare(compare_spec(problem, inputs, buffers), device_record(), stream_);
+  }
+  return error == cudaSuccess ? fetch_record() : error;
+}
+
+Verification Verifier::read(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers,
+                            bool accepted) {
+  const auto* record = static_cast<const VerificationRecord*>(host_record_.get());
+  const bool large = uses_freivalds(problem, inputs);
+  if (!large || (!accepted && same_fingerprints(*record))) {
+    auto verification = verification_from(*record, problem);
+    verification.method = accepted ? "elements" : "memory";
+    return verification;
+  }
+  if (record->rows_disagree == 0 && same_fingerprints(*record)) {
+    auto verification = verification_from(*record, problem);
+    verification.method = "freivalds";
+    verification.compared = static_cast<std::uint64_t>(problem.m) * static_cast<std::uint64_t>(problem.batch_count);
+    verification.expected_nonzero = verification.compared;
+    return verification;
+  }
+  // Something is wrong: say what, byte by byte and element by element.
+  require(reset_record(), "cudaMemcpyAsync");
+  require(platform_.kernels.inspect({buffers.regions}, device_record(), stream_), "audit kernel inspect");
+  require(platform_.kernels.compare(compare_spec(problem, inputs, buffers), device_record(), stream_),
+          "audit kernel compare");
+  require(fetch_record(), "cudaMemcpyAsync");
+  require(platform_.cuda.stream_synchronize(stream_), "cudaStreamSynchronize");
+  auto verification = verification_from(*record, problem);
+  verification.method = "elements";
+  return verification;
+}
+
+}  // namespace lt_audit
