@@ -1,0 +1,52 @@
+// Every check and its page: one line each, sorted by id. scripts/new_check.py adds the lines; registry_test.cpp
+// compares them with the folders.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "lt_audit/check.h"
+
+namespace lt_audit {
+
+// Defined in checks/NAME/NAME.cpp. Declared here and not in a header of each folder: nothing else calls them.
+std::unique_ptr<Check> make_alignment();
+std::unique_ptr<Check> make_compute_type();
+
+namespace embedded {
+extern const std::string_view page_alignment;
+extern const std::string_view page_compute_type;
+}  // namespace embedded
+
+namespace {
+
+struct Entry {
+  std::string_view id;
+  std::unique_ptr<Check> (*make)();
+  const std::string_view* page;
+};
+
+constexpr std::array kEntries{
+    Entry{"alignment", make_alignment, &embedded::page_alignment},
+    Entry{"compute-type", make_compute_type, &embedded::page_compute_type},
+};
+
+}  // namespace
+
+std::span<const std::unique_ptr<Check>> registered_checks() {
+  static const auto checks = [] {
+    std::array<std::unique_ptr<Check>, kEntries.size()> made;
+    std::transform(kEntries.begin(), kEntries.end(), made.begin(), [](const Entry& entry) { return entry.make(); });
+    return made;
+  }();
+  return checks;
+}
+
+std::string_view page_of(std::string_view check_id) {
+  const auto* const entry =
+      std::find_if(kEntries.begin(), kEntries.end(), [check_id](const Entry& e) { return e.id == check_id; });
+  return entry == kEntries.end() ? std::string_view{} : *entry->page;
+}
+
+}  // namespace lt_audit
