@@ -1,0 +1,48 @@
+// Report in, text out: one function per format. None of them touches the exit code.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "lt_audit/report.h"
+
+namespace lt_audit {
+
+/// The JSON document of docs/report.schema.json, fixed key order, streamed case by case: no tree of the whole report.
+void write_json(const Report& report, std::ostream& out);
+
+/// Reads a report of the same major schema version. Throws AuditError (usage) that names file, position or field, and
+/// what to do. Knows the limits 1 GiB and depth 64.
+Report read_json(const std::string& path);
+
+/// Replaces host name, user and the directories of absolute paths (file names and build ids stay), in every field and
+/// in the observations' texts.
+Report redacted(Report report);
+
+/// What the text output shows.
+struct TextOptions {
+  bool color = false;
+  int columns = 100;
+  /// -q: findings alone; -v: every case.
+  bool quiet = false;
+  bool verbose = false;
+  /// Where the report lies, for the last line; empty = not named.
+  std::string report_path;
+};
+
+/// First line: what is audited (and a loud one if it is the simulator), then one line per check, the findings, the last
+/// line.
+void write_text(const Report& report, const TextOptions& options, std::ostream& out);
+
+/// One check with all its cases; one case with its whole observation. Throw AuditError (usage) with the nearest id.
+void write_check_text(const Report& report, std::string_view check_id, const TextOptions& options, std::ostream& out);
+void write_case_text(const Report& report, std::string_view check_id, std::string_view case_id,
+                     const TextOptions& options, std::ostream& out);
+
+/// Writes the whole text to a temporary file beside `path` and renames it. Throws AuditError (cannot_run) that names
+/// the path.
+void write_file_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
+
+}  // namespace lt_audit
