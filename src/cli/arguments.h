@@ -1,0 +1,113 @@
+// The command line after parsing: one plain struct per subcommand. CLI11 stays in parse.cpp, so that the commands build
+// quickly and tests can call them with structs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "driver/audit.h"
+#include "driver/plan.h"
+
+namespace lt_audit {
+
+/// The least status that makes the exit code 1.
+enum class FailOn { fail, warn, none };
+/// automatic = only on a terminal.
+enum class When { automatic, always, never };
+
+/// The simulator is never chosen unless the user asks for it; the driver's own default is automatic.
+inline WorkerOptions gpu_worker() {
+  WorkerOptions worker;
+  worker.target = TargetChoice::gpu;
+  return worker;
+}
+
+struct RunArguments {
+  Selection selection;
+  WorkerOptions worker = gpu_worker();
+  /// --device all: one audit per device.
+  bool all_devices = false;
+  /// "-" = standard output.
+  std::string json = "lt-audit.json";
+  FailOn fail_on = FailOn::fail;
+  bool dry_run = false;
+  bool profile = false;
+  bool redact = false;
+  bool quiet = false;
+  bool verbose = false;
+  When progress = When::automatic;
+  When color = When::automatic;
+};
+
+struct ListArguments {
+  Selection selection;
+  WorkerOptions worker = gpu_worker();
+  bool cases = false;
+  bool faults = false;
+  bool json = false;
+};
+
+struct ExplainArguments {
+  /// Empty: list the checks.
+  std::string check;
+};
+
+struct ShowArguments {
+  /// REPORT, or REPORT:CHECK or REPORT:CHECK/CASE.
+  std::string report;
+  /// CHECK or CHECK/CASE; empty: the findings.
+  std::string check;
+  std::string the_case;
+  bool quiet = false;
+  bool verbose = false;
+  When color = When::automatic;
+};
+
+struct EnvArguments {
+  WorkerOptions worker = gpu_worker();
+  bool json = false;
+};
+
+struct SelfTestArguments {
+  Selection selection;
+  WorkerOptions worker = gpu_worker();
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+  When progress = When::automatic;
+};
+
+struct ReplayArguments {
+  /// A problem text, REPORT:CHECK/CASE or REPORT:CASE.
+  std::string what;
+  /// Not given: as in the report, or gpu for a problem text.
+  std::optional<TargetChoice> target;
+  std::optional<int> device;
+  std::optional<std::string> fault;
+  std::optional<std::uint64_t> seed;
+  LibraryPaths libraries;
+  double timeout_s = 30;
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+  When color = When::automatic;
+};
+
+/// --help or --version: text for standard output, exit code 0.
+struct Information {
+  std::string text;
+};
+
+using Arguments = std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, EnvArguments,
+                               SelfTestArguments, ReplayArguments>;
+
+/// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command, option
+/// or value that does not exist. Looks at no file, device or check.
+Arguments parse_arguments(const std::vector<std::string>& arguments);
+
+/// "0.1.0".
+std::string_view tool_version();
+
+}  // namespace lt_audit

@@ -1,0 +1,118 @@
+// lt-audit replay.
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/report_file.h"
+#include "cli/report_place.h"
+#include "cli/target_choice.h"
+#include "cli/terminal.h"
+#include "driver/audit.h"
+#include "driver/given_problems.h"
+#include "lt_audit/error.h"
+#include "report/formats.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+namespace {
+
+/// Fills selection and worker from a case of a report.
+void take_from_report(const std::string& what, AuditOptions& options) {
+  const ReportPlace place = split_place(what);
+  const Report report = read_json(place.report);
+  if (place.rest.empty()) {
+    throw AuditError(ErrorKind::usage, fmt::format("'{}' names no case: give REPORT:CHECK/CASE", what));
+  }
+  const CasePlace found = find_place(report, place.rest);
+  if (found.the_case.empty()) {
+    throw AuditError(
+        ErrorKind::usage,
+        fmt::format("'{}' is a whole check: give REPORT:CHECK/CASE, or use lt-audit run {}", what, found.check));
+  }
+  if (found.check == kGivenProblemsId) {
+    options.selection.problems = {find_case(report, found.check, found.the_case)->problem};
+  } else {
+    options.selection.checks = {found.check};
+    options.selection.only_case = found.the_case;
+  }
+  options.selection.depth = depth_from(report.depth).value_or(Depth::normal);
+  options.worker.seed = report.seed;
+  options.worker.fault = report.fault;
+  options.worker.device = report.target.device;
+  options.worker.target = report.target.kind == PlatformKind::simulator ? TargetChoice::simulator : TargetChoice::gpu;
+}
+
+/// A problem text holds no colon; a report's case needs one.
+bool names_a_report(const std::string& what) {
+  return what.find(':') != std::string::npos || what.find('=') == std::string::npos;
+}
+
+AuditOptions options_of(const ReplayArguments& arguments, const Context& context) {
+  AuditOptions options;
+  options.worker.target = TargetChoice::gpu;
+  if (names_a_report(arguments.what)) {
+    take_from_report(arguments.what, options);
+  } else {
+    options.selection.problems = {arguments.what};
+  }
+  require_problems(options.selection.problems);
+  if (arguments.target) options.worker.target = *arguments.target;
+  if (arguments.device) options.worker.device = *arguments.device;
+  if (arguments.seed) options.worker.seed = *arguments.seed;
+  if (arguments.fault) options.worker.fault = *arguments.fault == "none" ? "" : *arguments.fault;
+  require_known_fault(options.worker.fault);
+  options.worker.libraries = arguments.libraries;
+  options.worker.timeout_s = arguments.timeout_s;
+  options.worker.trace = true;
+  forbid_fallback_from_named_libraries(options.worker);
+  options.arguments = context.arguments;
+  return options;
+}
+
+/// The one case that ran; throws when there is none.
+std::pair<std::string, std::string> only_case_of(const Report& report, const AuditOptions& options) {
+  for (const CheckResult& check : report.checks) {
+    if (!check.cases.empty()) return {check.id, check.cases.front().id};
+    if (!check.skip_reason.empty()) {
+      throw AuditError(ErrorKind::cannot_run,
+                       fmt::format("check {} does not apply here: {}", check.id, check.skip_reason));
+    }
+  }
+  if (!report.complete) throw AuditError(ErrorKind::cannot_run, why_cannot_run(report));
+  throw AuditError(
+      ErrorKind::usage,
+      fmt::format("this version has no case '{}' on this target: the report was written by another version or for "
+                  "another GPU; replay its problem text instead",
+                  options.selection.only_case));
+}
+
+}  // namespace
+
+ExitCode execute(const ReplayArguments& arguments, Context& context) {
+  const ReportFile file(arguments.json, false);
+  file.require_writable();
+  AuditOptions options = options_of(arguments, context);
+  static_cast<void>(select_checks(options.selection));
+
+  context.err << "API calls of the worker, in order:\n" << std::flush;
+  Report report = run_audit(options);
+  const ExitCode code = exit_code_of(report, FailOn::fail);
+  report.exit_code = static_cast<int>(code);
+  const auto [check, the_case] = only_case_of(report, options);
+
+  std::ostream& text = file.is_stdout() ? context.err : context.out;
+  TextOptions text_options;
+  text_options.color = use_color(arguments.color, text);
+  text_options.columns = columns_of(text);
+  text_options.report_path = file.shown_path();
+  write_case_text(report, check, the_case, text_options, text);
+  text.flush();
+  file.finish(report, context.out);
+  const std::string why = why_cannot_run(report);
+  if (!why.empty()) context.err << fmt::format("lt-audit: {}\n", why);
+  return code;
+}
+
+}  // namespace lt_audit

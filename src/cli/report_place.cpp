@@ -1,0 +1,64 @@
+// A place in a report as the user writes it.
+#include "cli/report_place.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "lt_audit/error.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+
+ReportPlace split_place(const std::string& text) {
+  std::error_code ignored;
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0 || std::filesystem::exists(text, ignored)) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+const CaseResult* find_case(const Report& report, std::string_view check, std::string_view the_case) {
+  for (const CheckResult& one : report.checks) {
+    if (one.id != check) continue;
+    for (const CaseResult& result : one.cases) {
+      if (result.id == the_case) return &result;
+    }
+  }
+  return nullptr;
+}
+
+CasePlace find_place(const Report& report, std::string_view text) {
+  std::vector<std::string> names;
+  std::vector<std::string> owners;
+  for (const CheckResult& check : report.checks) {
+    if (check.id == text) return {check.id, ""};
+    names.push_back(check.id);
+    for (const CaseResult& one : check.cases) {
+      if (one.id == text) owners.push_back(check.id);
+    }
+  }
+  if (owners.size() == 1) return {owners.front(), std::string(text)};
+  if (owners.size() > 1) {
+    throw AuditError(ErrorKind::usage, fmt::format("several checks have a case '{}': give CHECK/CASE with one of {}",
+                                                   text, fmt::join(owners, ", ")));
+  }
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    const CasePlace place{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+    if (find_case(report, place.check, place.the_case) != nullptr) return place;
+  }
+  for (const CheckResult& check : report.checks) {
+    for (const CaseResult& one : check.cases) {
+      names.push_back(slash == std::string_view::npos ? one.id : check.id + "/" + one.id);
+    }
+  }
+  const std::string nearest = nearest_word(text, names);
+  throw AuditError(ErrorKind::usage,
+                   fmt::format("the report has no check or case '{}'{}; lt-audit show REPORT CHECK lists the cases",
+                               text, nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,34 @@
+// A place in a report as the user writes it: REPORT, REPORT:CHECK, REPORT:CHECK/CASE, REPORT:CASE.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lt_audit/report.h"
+
+namespace lt_audit {
+
+struct ReportPlace {
+  /// Path of the report.
+  std::string report;
+  /// What stands behind the colon; empty = the whole report.
+  std::string rest;
+};
+
+/// Splits at the last colon, unless a file with the whole text as its name exists.
+ReportPlace split_place(const std::string& text);
+
+struct CasePlace {
+  std::string check;
+  /// Empty: the whole check.
+  std::string the_case;
+};
+
+/// CHECK, CHECK/CASE or CASE, looked up in the report. Throws AuditError (usage) with the nearest name if there is
+/// none, or with the checks if several have a case of that name.
+CasePlace find_place(const Report& report, std::string_view text);
+
+/// The case, or null.
+const CaseResult* find_case(const Report& report, std::string_view check, std::string_view the_case);
+
+}  // namespace lt_audit

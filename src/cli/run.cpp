@@ -1,0 +1,134 @@
+// lt-audit run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/report_file.h"
+#include "cli/target_choice.h"
+#include "cli/terminal.h"
+#include "driver/audit.h"
+#include "lt_audit/error.h"
+#include "report/formats.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+namespace {
+
+void write_profile(const Report& report, std::ostream& out) {
+  out << fmt::format("{:<32} {:>10} {:>10}\n", "phase", "seconds", "count");
+  for (const ProfileEntry& entry : report.profile) {
+    out << fmt::format("{:<32} {:>10.3f} {:>10}\n", entry.phase, entry.seconds, entry.count);
+  }
+  if (report.profile.empty()) out << "no phase was measured\n";
+}
+
+ExitCode dry_run(const RunArguments& arguments, Context& context) {
+  const Target target = probe_target(arguments.worker);
+  const Plan plan = make_plan(arguments.selection, target);
+  for (const PlannedCheck& planned : plan.checks) {
+    const std::string_view id = planned.check->info().id;
+    if (!planned.skip_reason.empty()) {
+      context.out << fmt::format("{:<24} skip: {}\n", id, planned.skip_reason);
+      continue;
+    }
+    if (!arguments.quiet) context.out << fmt::format("{:<24} {:>6} cases\n", id, planned.cases.size());
+    if (!arguments.verbose) continue;
+    for (const Case& one : planned.cases) {
+      context.out << fmt::format("  {}  {}{}\n", one.id, to_text(one.problem), one.isolated ? "  (own worker)" : "");
+    }
+  }
+  context.out << fmt::format("{} cases would run at depth {}\n", plan.case_count(), name_of(arguments.selection.depth));
+  return plan.case_count() > 0 ? ExitCode::ok : ExitCode::cannot_run;
+}
+
+AuditOptions audit_options(const RunArguments& arguments, int device, ReportFile& file, ProgressLine& progress,
+                           Context& context) {
+  AuditOptions options;
+  options.selection = arguments.selection;
+  options.worker = arguments.worker;
+  options.worker.device = device;
+  options.arguments = context.arguments;
+  options.progress = [&progress](const ProgressEvent& event) {
+    const std::string_view id = event.check == nullptr ? std::string_view() : event.check->check->info().id;
+    progress.show(fmt::format("{} {}/{}{}", id, event.done, event.total,
+                              event.non_pass == 0 ? "" : fmt::format("  {} not pass", event.non_pass)));
+  };
+  options.checkpoint = [&file](const Report& report) { file.checkpoint(report); };
+  return options;
+}
+
+/// Writes report, text and profile. A report that cannot be written does not take the text with it.
+ExitCode deliver(const RunArguments& arguments, Report& report, const ReportFile& file, Context& context) {
+  std::string failure;
+  try {
+    file.finish(report, context.out);
+  } catch (const AuditError& error) {
+    failure = error.what();
+    report.exit_code = static_cast<int>(ExitCode::cannot_run);
+  }
+  std::ostream& text = file.is_stdout() ? context.err : context.out;
+  TextOptions options;
+  options.color = use_color(arguments.color, text);
+  options.columns = columns_of(text);
+  options.quiet = arguments.quiet;
+  options.verbose = arguments.verbose;
+  options.report_path = failure.empty() ? file.shown_path() : "";
+  write_text(report, options, text);
+  text.flush();
+  if (arguments.profile) write_profile(report, context.err);
+  const std::string why = failure.empty() ? why_cannot_run(report) : failure;
+  if (!why.empty()) context.err << fmt::format("lt-audit: {}\n", why);
+  return static_cast<ExitCode>(report.exit_code);
+}
+
+struct DeviceResult {
+  ExitCode code = ExitCode::ok;
+  bool complete = false;
+};
+
+/// One audit of one device.
+DeviceResult audit_device(const RunArguments& arguments, int device, Context& context) {
+  ReportFile file(path_for_device(arguments.json, device), arguments.redact);
+  file.require_writable();
+  // Traced calls and a line that is rewritten in place would overwrite each other.
+  ProgressLine progress(arguments.worker.trace ? When::never : arguments.progress, context.err);
+  Report report = run_audit(audit_options(arguments, device, file, progress, context));
+  progress.clear();
+  if (!arguments.profile) report.profile.clear();
+  report.exit_code = static_cast<int>(exit_code_of(report, arguments.fail_on));
+  if (arguments.redact) report = redacted(std::move(report));
+  return {deliver(arguments, report, file, context), report.complete};
+}
+
+}  // namespace
+
+ExitCode execute(const RunArguments& given, Context& context) {
+  RunArguments arguments = given;
+  require_known_fault(arguments.worker.fault);
+  require_problems(arguments.selection.problems);
+  const ReportFile file(arguments.json, arguments.redact);
+  if (arguments.all_devices && file.is_stdout()) {
+    throw AuditError(ErrorKind::usage,
+                     "--json - takes the report of one device; with --device all give --json FILE, or one --device N");
+  }
+  if (arguments.json.empty()) throw AuditError(ErrorKind::usage, "--json: the file name is empty");
+  if (!arguments.dry_run) file.require_writable();
+  static_cast<void>(select_checks(arguments.selection));
+  forbid_fallback_from_named_libraries(arguments.worker);
+  if (arguments.dry_run) return dry_run(arguments, context);
+  const int first = arguments.worker.device;
+  const int end = arguments.all_devices ? probe_device_count(arguments.worker) : first + 1;
+  ExitCode worst = ExitCode::ok;
+  for (int device = first; device < end; ++device) {
+    const DeviceResult result = audit_device(arguments, device, context);
+    worst = std::max(worst, result.code);
+    // Interrupted: the user wants no further device either.
+    if (!result.complete) break;
+  }
+  return worst;
+}
+
+}  // namespace lt_audit
