@@ -25,6 +25,11 @@ tidy_one() {
 }
 export -f tidy_one
 
+# clang 14 takes GCC's own warning flags for errors.
+mkdir -p "$build/tidy"
+sed 's/ -Wno-restrict//g' "$build/compile_commands.json" >"$build/tidy/compile_commands.json"
+build=$build/tidy
+
 cd "$LT_AUDIT_ROOT"
 if [[ $# -gt 0 ]]; then
   files=("$@")

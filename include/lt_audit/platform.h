@@ -17,7 +17,6 @@ namespace lt_audit {
 
 struct PrepareSpec;
 struct InspectSpec;
-struct FingerprintSpec;
 struct CompareSpec;
 struct ProductSpec;
 struct VerificationRecord;
@@ -138,11 +137,9 @@ struct KernelApi {
   Fn<cudaError_t(const PrepareSpec&, cudaStream_t)> prepare;
   /// Compares every byte that the matmul must not change with what prepare wrote.
   Fn<cudaError_t(const InspectSpec&, VerificationRecord*, cudaStream_t)> inspect;
-  /// Adds a checksum of the inputs to the record, before or after the call.
-  Fn<cudaError_t(const FingerprintSpec&, VerificationRecord*, cudaStream_t)> fingerprint;
   /// Computes the expected D element by element and compares.
   Fn<cudaError_t(const CompareSpec&, VerificationRecord*, cudaStream_t)> compare;
-  /// Freivalds' check: D x against alpha A (B x) + beta C x, exact, for several random x.
+  /// Freivalds' check: D x against alpha A (B x) + beta C x, exact, for random x; before the call and after it.
   Fn<cudaError_t(const ProductSpec&, VerificationRecord*, cudaStream_t)> freivalds;
 };
 

@@ -47,7 +47,7 @@ CasePlace find_place(const Report& report, std::string_view text) {
   }
   const std::size_t slash = text.find('/');
   if (slash != std::string_view::npos) {
-    const CasePlace place{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+    CasePlace place{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
     if (find_case(report, place.check, place.the_case) != nullptr) return place;
   }
   for (const CheckResult& check : report.checks) {

@@ -50,6 +50,8 @@ std::string operating_system() {
 }
 
 bool is_relevant(std::string_view name) {
+  // What container images demand of a host: pages of text that no library reads.
+  if (name == "NVIDIA_REQUIRE_CUDA") return false;
   return name.starts_with("CUDA_") || name.starts_with("CUBLAS") || name.starts_with("NVIDIA_") ||
          name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD";
 }

@@ -96,19 +96,15 @@ Verification verification_from(const VerificationRecord& record, const MatmulPro
   return v;
 }
 
-/// The regions that hold no values: D, and the guard zones of the workspace.
-RegionSet without_values(const RegionSet& all) {
-  RegionSet rest;
-  for (int i = 0; i < all.count; ++i) {
-    const auto& region = all.region.at(static_cast<std::size_t>(i));
-    if (region.content != RegionContent::values) rest.region.at(static_cast<std::size_t>(rest.count++)) = region;
-  }
-  return rest;
+/// The same regions with the elements of the inputs left out: the product check looks at them.
+RegionSet without_elements(RegionSet regions) {
+  for (auto& region : regions.region) region.inside_is_free = region.content == RegionContent::values;
+  return regions;
 }
 
-bool same_fingerprints(const VerificationRecord& record) {
-  return std::equal(std::begin(record.fingerprint[0]), std::end(record.fingerprint[0]),
-                    std::begin(record.fingerprint[1]));
+bool inputs_changed(const VerificationRecord& record) {
+  return std::any_of(std::begin(record.changed), std::end(record.changed),
+                     [](unsigned long long count) { return count != 0; });
 }
 
 }  // namespace
@@ -126,7 +122,7 @@ Verifier::Verifier(const Platform& platform, cudaStream_t stream, std::uint64_t 
 }
 
 bool Verifier::uses_freivalds(const MatmulProblem& p, const ExactInputs& inputs) const {
-  if (!inputs.exact_in_d || has_relu(p.epilogue) || p.in_place) return false;
+  if (!inputs.exact_in_d || has_relu(p.epilogue) || p.in_place || p.batch_count != 1) return false;
   const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count) *
                           static_cast<double>(std::max<std::int64_t>(inputs.terms, 1));
   return products > kMostComparedProducts;
@@ -139,10 +135,10 @@ std::size_t Verifier::scratch_bytes(const MatmulProblem& problem, const ExactInp
 void Verifier::prepare(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers) {
   require(reset_record(), "cudaMemcpyAsync");
   require(platform_.kernels.prepare({buffers.regions}, stream_), "audit kernel prepare");
-  if (uses_freivalds(problem, inputs)) {
-    require(platform_.kernels.fingerprint({buffers.regions, false}, device_record(), stream_),
-            "audit kernel fingerprint");
-  }
+  if (!uses_freivalds(problem, inputs)) return;
+  auto spec = product_spec(problem, buffers, seed_, scratch_);
+  spec.before_call = true;
+  require(platform_.kernels.freivalds(spec, device_record(), stream_), "audit kernel freivalds");
 }
 
 cudaError_t Verifier::reset_record() {
@@ -158,16 +154,13 @@ cudaError_t Verifier::fetch_record() {
 
 cudaError_t Verifier::launch(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers,
                              bool accepted) {
-  const bool large = uses_freivalds(problem, inputs);
-  auto error =
-      platform_.kernels.inspect({large ? without_values(buffers.regions) : buffers.regions}, device_record(), stream_);
+  const bool large = accepted && uses_freivalds(problem, inputs);
+  auto error = platform_.kernels.inspect({large ? without_elements(buffers.regions) : buffers.regions}, device_record(),
+                                         stream_);
   if (error == cudaSuccess && large) {
-    error = platform_.kernels.fingerprint({buffers.regions, true}, device_record(), stream_);
-  }
-  if (error == cudaSuccess && accepted) {
-    error = large
-                ? platform_.kernels.freivalds(product_spec(problem, buffers, seed_, scratch_), device_record(), stream_)
-                : platform_.kernels.compare(compare_spec(problem, inputs, buffers), device_record(), stream_);
+    error = platform_.kernels.freivalds(product_spec(problem, buffers, seed_, scratch_), device_record(), stream_);
+  } else if (error == cudaSuccess && accepted) {
+    error = platform_.kernels.compare(compare_spec(problem, inputs, buffers), device_record(), stream_);
   }
   return error == cudaSuccess ? fetch_record() : error;
 }
@@ -175,16 +168,15 @@ cudaError_t Verifier::launch(const MatmulProblem& problem, const ExactInputs& in
 Verification Verifier::read(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers,
                             bool accepted) {
   const auto* record = static_cast<const VerificationRecord*>(host_record_.get());
-  const bool large = uses_freivalds(problem, inputs);
-  if (!large || (!accepted && same_fingerprints(*record))) {
+  if (!accepted || !uses_freivalds(problem, inputs)) {
     auto verification = verification_from(*record, problem);
     verification.method = accepted ? "elements" : "memory";
     return verification;
   }
-  if (record->rows_disagree == 0 && same_fingerprints(*record)) {
+  if (record->rows_disagree == 0 && !inputs_changed(*record)) {
     auto verification = verification_from(*record, problem);
     verification.method = "freivalds";
-    verification.compared = static_cast<std::uint64_t>(problem.m) * static_cast<std::uint64_t>(problem.batch_count);
+    verification.compared = static_cast<std::uint64_t>(problem.m);
     verification.expected_nonzero = verification.compared;
     return verification;
   }

@@ -244,6 +244,12 @@ std::optional<Promise> refuse_pointers(const MatmulProblem& p) {
                                  pointer.name, real));
     }
   }
+  if (is_fp8(p.type_a) && has_bias(p.epilogue) && alignment_of_offset(p.bias_offset) < 16) {
+    return refuses(
+        Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "fp8-bias-below-16",
+        "the 16-byte rule of FP8 speaks of pointers and does not say whether the bias is one of them (cuBLAS "
+        "13.2 documentation, cublasLtMatmul, FP8 requirements)");
+  }
   for (const auto& pointer : pointers) {
     const auto real = alignment_of_offset(pointer.offset);
     if (real >= pointer.declared) continue;

@@ -132,7 +132,8 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 19> cases{{
+  const std::array<RuleCase, 20> cases{{
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,epilogue=bias,bias_offset=8", "fp8-bias-below-16", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=e4m3,d=bf16", "fp8-needs-tn", RefusedBy::heuristic},
       {"m=64,n=64,k=72,ta=t,a=e4m3,d=bf16", "fp8-16-byte-rule", RefusedBy::heuristic},
       {"m=64,n=63,k=64,ta=t,a=e4m3,d=bf16", "fp8-types", RefusedBy::nothing},

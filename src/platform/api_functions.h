@@ -97,7 +97,6 @@ void for_each_function(KernelApi& api, Visit visit) {
   visit(api.prepare, "audit kernel prepare", "spec,stream");
   visit(api.inspect, "audit kernel inspect", "spec,record,stream");
   visit(api.compare, "audit kernel compare", "spec,record,stream");
-  visit(api.fingerprint, "audit kernel fingerprint", "spec,record,stream");
   visit(api.freivalds, "audit kernel freivalds", "spec,record,stream");
 }
 

@@ -50,6 +50,8 @@ struct Region {
   /// The byte written outside of values. Chosen so that an element of it is no possible result (NaN for floating types,
   /// far outside the range of results for i8 and i32).
   std::uint8_t poison = 0xFF;
+  /// Large inputs: inspect looks at padding and guard zones only, and the product check notices changed elements.
+  bool inside_is_free = false;
 
   void* data() const { return static_cast<std::byte*>(begin) + data_offset; }
 };
@@ -72,13 +74,6 @@ struct InspectSpec {
   RegionSet regions;
 };
 
-/// A checksum of each whole region with values (A, B, C and bias with their guard zones), for problems so large that
-/// comparing every element with what prepare wrote would cost more than the product. Taken before and after the call.
-struct FingerprintSpec {
-  RegionSet regions;
-  bool after_call = false;
-};
-
 /// Everything that decides D, for the element by element comparison: D = f(alpha * sum + beta * c + bias).
 struct CompareSpec {
   std::int64_t m = 0, n = 0, k = 0;
@@ -98,8 +93,9 @@ struct CompareSpec {
 };
 
 /// Freivalds' check of D = alpha op(A) op(B) + beta C (+ bias) from the matrices in memory. Needs results that D's type
-/// holds exactly, no ReLU, and alpha and beta that are multiples of 1/4096 (else cudaErrorInvalidValue). `vectors`
-/// random integer vectors with 32-bit entries: miss probability 2^-32 each.
+/// holds exactly, no ReLU, one batch. `vectors` random integer vectors with 32-bit entries: miss probability 2^-32
+/// each. Run twice with the same scratch: before the call it multiplies the inputs, after it everything; inputs whose
+/// products differ have changed. So each matrix is read once after the call.
 struct ProductSpec {
   std::int64_t m = 0, n = 0, k = 0;
   const void* a = nullptr;
@@ -114,6 +110,7 @@ struct ProductSpec {
   std::uint64_t seed = 0;
   /// 1 or 2.
   int vectors = 2;
+  bool before_call = false;
   /// Device memory of product_scratch_bytes().
   void* scratch = nullptr;
 };
@@ -132,13 +129,12 @@ struct VerificationRecord {
   /// Bits of the doubles, written by the thread that owns first_wrong in a second pass of compare.
   double first_expected = 0;
   double first_actual = 0;
-  unsigned long long changed[6] = {};  ///< bytes inside the elements of A, B, C, (D unused), bias, (workspace unused)
+  unsigned long long changed[6] =
+      {};  ///< bytes inside the elements of A, B, C, bias; entries of products for freivalds
   unsigned long long guard_before[6] = {};  ///< bytes changed in front of the data, by role
   unsigned long long guard_behind[6] = {};  ///< bytes changed behind the data, by role
   unsigned long long reach_behind[6] = {};  ///< one past the last of them, from the end of the data
   unsigned long long padding[6] = {};       ///< bytes changed in the padding between columns and batches, by role
-  /// By role, before the call and after it.
-  unsigned long long fingerprint[2][6] = {};
   /// Rows of the Freivalds check that disagree.
   unsigned long long rows_disagree = 0;
 };

@@ -70,8 +70,8 @@ std::int64_t product_sum(const CompareSpec& spec, const ExpectedInputs& inputs, 
 
 struct MultiplyMatrix {
   const ProductOperand& operand;
-  const std::vector<std::uint64_t>& in;
-  std::vector<std::uint64_t>& out;
+  const std::uint64_t* in;
+  std::uint64_t* out;
 
   template <cudaDataType_t Type>
   void run() {
@@ -85,18 +85,21 @@ struct MultiplyMatrix {
             static_cast<std::uint64_t>(static_cast<std::int64_t>(Element<Type>::to_int(bits, operand.scale)));
         const std::int64_t from = operand.sum_over_minor ? minor : major;
         const std::int64_t to = operand.sum_over_minor ? major : minor;
-        out[static_cast<std::size_t>(to)] += value * in[static_cast<std::size_t>(from)];
+        out[to] += value * in[from];
       }
     }
   }
 };
 
-std::vector<std::uint64_t> multiply(const ProductOperand& operand, std::int64_t rows,
-                                    const std::vector<std::uint64_t>& in) {
-  std::vector<std::uint64_t> out(static_cast<std::size_t>(rows));
+void multiply(const ProductOperand& operand, const std::uint64_t* in, std::uint64_t* out) {
   MultiplyMatrix function{operand, in, out};
   with_element_type(operand.type, function);
-  return out;
+}
+
+std::int64_t differences(const std::uint64_t* before, const std::uint64_t* after, std::int64_t count) {
+  std::int64_t differ = 0;
+  for (std::int64_t i = 0; i < count; ++i) differ += before[i] == after[i] ? 0 : 1;
+  return differ;
 }
 
 }  // namespace
@@ -119,22 +122,6 @@ void inspect_on_host(const InspectSpec& spec, VerificationRecord* record) {
         if (memory[i] != chunk.byte[i]) count_byte(work, index * kChunkBytes + i, record);
       }
     });
-  }
-}
-
-void fingerprint_on_host(const FingerprintSpec& spec, VerificationRecord* record) {
-  for (int r = 0; r < spec.regions.count; ++r) {
-    const Region& region = spec.regions.region[static_cast<std::size_t>(r)];
-    if (region.content != RegionContent::values) continue;
-    std::uint64_t sum = 0;
-    const auto words = region.bytes / sizeof(std::uint32_t);
-    const auto* memory = static_cast<const std::byte*>(region.begin);
-    for (std::size_t i = 0; i < words; ++i) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, memory + i * sizeof word, sizeof word);
-      sum += fingerprint_term(word, i);
-    }
-    record->fingerprint[spec.after_call ? 1 : 0][static_cast<std::size_t>(region.role)] += sum;
   }
 }
 
@@ -163,27 +150,38 @@ void compare_on_host(const CompareSpec& spec, VerificationRecord* record) {
 
 void freivalds_on_host(const ProductSpec& spec, VerificationRecord* record) {
   const ProductScale scale = product_scale(spec);
-  for (std::int32_t batch = 0; batch < spec.d_shape.batch_count; ++batch) {
-    const ProductOperands operands = product_operands(spec, batch, scale);
-    std::vector<bool> disagrees(static_cast<std::size_t>(spec.m));
-    for (int vector = 0; vector < spec.vectors; ++vector) {
-      std::vector<std::uint64_t> x(static_cast<std::size_t>(spec.n));
-      std::uint64_t x_sum = 0;
-      for (std::int64_t j = 0; j < spec.n; ++j) {
-        const auto entry = static_cast<std::uint64_t>(static_cast<std::int64_t>(vector_entry(spec.seed, vector, j)));
-        x[static_cast<std::size_t>(j)] = entry;
-        x_sum += entry;
-      }
-      const auto z = multiply(operands.a, spec.m, multiply(operands.b, spec.k, x));
-      const auto w = multiply(operands.d, spec.m, x);
-      const auto v = scale.beta != 0 ? multiply(operands.c, spec.m, x) : std::vector<std::uint64_t>(w.size());
-      for (std::size_t i = 0; i < w.size(); ++i) {
-        const std::uint64_t expected = product_row(spec, scale, z[i], v[i], x_sum, static_cast<std::int64_t>(i));
-        if (expected != w[i]) disagrees[i] = true;
-      }
+  const ProductScratch s(spec.scratch, spec.m, spec.n, spec.k);
+  const ProductOperands operands = product_operands(spec, 0, scale);
+  std::fill_n(spec.before_call ? s.before : s.y, spec.before_call ? s.before_words : s.after_words, 0);
+  std::vector<bool> disagrees(static_cast<std::size_t>(spec.m));
+  for (int vector = 0; vector < kProductVectors; ++vector) {
+    std::vector<std::uint64_t> x(static_cast<std::size_t>(spec.n));
+    for (std::int64_t j = 0; j < spec.n; ++j) {
+      const auto entry = static_cast<std::uint64_t>(static_cast<std::int64_t>(vector_entry(spec.seed, vector, j)));
+      x[static_cast<std::size_t>(j)] = entry;
+      if (!spec.before_call) s.x_sum[vector] += entry;
     }
-    record->rows_disagree += static_cast<unsigned long long>(std::count(disagrees.begin(), disagrees.end(), true));
+    const std::int64_t at_k = vector * s.k_pitch;
+    const std::int64_t at_m = vector * s.m_pitch;
+    multiply(operands.b, x.data(), (spec.before_call ? s.y_before : s.y) + at_k);
+    if (scale.beta != 0) multiply(operands.c, x.data(), (spec.before_call ? s.v_before : s.v) + at_m);
+    // With the products of B as they were, so that a changed B does not show as a changed A.
+    multiply(operands.a, s.y_before + at_k, (spec.before_call ? s.z_before : s.z) + at_m);
+    if (spec.before_call) continue;
+    multiply(operands.d, x.data(), s.w + at_m);
+    for (std::int64_t i = 0; i < spec.m; ++i) {
+      const std::uint64_t expected = product_row(spec, scale, s.z[at_m + i], s.v[at_m + i], s.x_sum[vector], i);
+      if (expected != s.w[at_m + i]) disagrees[static_cast<std::size_t>(i)] = true;
+    }
   }
+  if (spec.before_call) return;
+  record->rows_disagree += static_cast<unsigned long long>(std::count(disagrees.begin(), disagrees.end(), true));
+  const auto changed = [&](RegionRole role, std::int64_t count) {
+    record->changed[static_cast<std::size_t>(role)] += static_cast<unsigned long long>(count);
+  };
+  changed(RegionRole::b, differences(s.y_before, s.y, kProductVectors * s.k_pitch));
+  changed(RegionRole::a, differences(s.z_before, s.z, kProductVectors * s.m_pitch));
+  if (scale.beta != 0) changed(RegionRole::c, differences(s.v_before, s.v, kProductVectors * s.m_pitch));
 }
 
 KernelApi host_kernel_table() {
@@ -198,10 +196,6 @@ KernelApi host_kernel_table() {
   };
   api.compare = [](const CompareSpec& spec, VerificationRecord* record, cudaStream_t) {
     compare_on_host(spec, record);
-    return cudaSuccess;
-  };
-  api.fingerprint = [](const FingerprintSpec& spec, VerificationRecord* record, cudaStream_t) {
-    fingerprint_on_host(spec, record);
     return cudaSuccess;
   };
   api.freivalds = [](const ProductSpec& spec, VerificationRecord* record, cudaStream_t) {

@@ -14,7 +14,6 @@ void inspect_on_host(const InspectSpec& spec, VerificationRecord* record);
 /// Adds to the record what differs from the expected D.
 void compare_on_host(const CompareSpec& spec, VerificationRecord* record);
 /// Adds the rows that disagree. Does not use the scratch.
-void fingerprint_on_host(const FingerprintSpec& spec, VerificationRecord* record);
 void freivalds_on_host(const ProductSpec& spec, VerificationRecord* record);
 
 /// The functions above as a table; the stream is ignored, every call returns cudaSuccess.

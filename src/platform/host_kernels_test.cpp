@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/kernel_test_problem.h"
+#include "platform/product_math.h"
 
 namespace lt_audit {
 namespace {
@@ -20,6 +21,17 @@ struct HostKernels : ::testing::Test {
     problem.offset_elements = 1;
   }
 };
+
+/// Before and after the call with nothing in between: only D can disagree. Batches have no product check.
+void freivalds(const KernelTestProblem& problem, const RegionSet& set, VerificationRecord* record) {
+  std::vector<std::uint64_t> scratch(product_scratch_bytes(problem.m, problem.n, problem.k, kProductVectors) / 8 + 1);
+  ProductSpec spec = problem.product(set);
+  spec.scratch = scratch.data();
+  for (const bool before_call : {true, false}) {
+    spec.before_call = before_call;
+    freivalds_on_host(spec, record);
+  }
+}
 
 void flip(const Region& region, std::size_t byte) {
   auto* memory = static_cast<std::uint8_t*>(region.begin) + byte;
@@ -60,7 +72,7 @@ TEST(HostKernelsOnAllProblems, PrepareThenInspectIsCleanAndTheRightProductPasses
     EXPECT_EQ(record.wrong, 0U);
     EXPECT_EQ(record.first_wrong, ~0ULL);
     EXPECT_GT(record.expected_nonzero * 2, record.compared);
-    freivalds_on_host(problem.product(memory.regions()), &record);
+    if (problem.batch_count == 1) freivalds(problem, memory.regions(), &record);
     EXPECT_EQ(record.rows_disagree, 0U);
   }
 }
@@ -217,27 +229,30 @@ TEST_F(HostKernels, ReluMakesNegativeResultsZero) {
 }
 
 TEST_F(HostKernels, FreivaldsRejectsOneElementThatIsOffByOne) {
+  problem.batch_count = 1;
   const HostMemoryBlock memory(problem);
   prepare_on_host({memory.regions()});
   problem.multiply_on_host(memory.regions());
-  std::byte* element = problem.d_element(memory.regions(), 17, 11, 1);
+  std::byte* element = problem.d_element(memory.regions(), 17, 11, 0);
   encode(CUDA_R_32F, decode(CUDA_R_32F, element) + 1, element);
   VerificationRecord record;
-  freivalds_on_host(problem.product(memory.regions()), &record);
+  freivalds(problem, memory.regions(), &record);
   EXPECT_EQ(record.rows_disagree, 1U);
 }
 
 TEST_F(HostKernels, FreivaldsRejectsNaN) {
+  problem.batch_count = 1;
   const HostMemoryBlock memory(problem);
   prepare_on_host({memory.regions()});
   problem.multiply_on_host(memory.regions());
   std::memset(problem.d_element(memory.regions(), 4, 4, 0), 0xFF, 4);
   VerificationRecord record;
-  freivalds_on_host(problem.product(memory.regions()), &record);
+  freivalds(problem, memory.regions(), &record);
   EXPECT_EQ(record.rows_disagree, 1U);
 }
 
 TEST_F(HostKernels, FreivaldsTakesFractionalAlphaAndBeta) {
+  problem.batch_count = 1;
   problem.alpha = 0.5;
   problem.beta = -0.25;
   problem.has_bias = true;
@@ -245,11 +260,44 @@ TEST_F(HostKernels, FreivaldsTakesFractionalAlphaAndBeta) {
   prepare_on_host({memory.regions()});
   problem.multiply_on_host(memory.regions());
   VerificationRecord record;
-  freivalds_on_host(problem.product(memory.regions()), &record);
+  freivalds(problem, memory.regions(), &record);
   EXPECT_EQ(record.rows_disagree, 0U);
   encode(CUDA_R_32F, 0.125, problem.d_element(memory.regions(), 4, 4, 0));
-  freivalds_on_host(problem.product(memory.regions()), &record);
+  freivalds(problem, memory.regions(), &record);
   EXPECT_EQ(record.rows_disagree, 1U);
+}
+
+TEST_F(HostKernels, FreivaldsNoticesInputsThatChangedDuringTheCall) {
+  problem.batch_count = 1;
+  problem.beta = 1;
+  for (std::size_t changed = 0; changed < 3; ++changed) {
+    const HostMemoryBlock memory(problem);
+    prepare_on_host({memory.regions()});
+    std::vector<std::uint64_t> scratch(product_scratch_bytes(problem.m, problem.n, problem.k, kProductVectors) / 8 + 1);
+    ProductSpec spec = problem.product(memory.regions());
+    spec.scratch = scratch.data();
+    spec.before_call = true;
+    VerificationRecord record;
+    freivalds_on_host(spec, &record);
+    auto* element = static_cast<std::byte*>(memory.regions().region[changed].data());
+    encode(CUDA_R_32F, decode(CUDA_R_32F, element) + 1, element);
+    problem.multiply_on_host(memory.regions());
+    spec.before_call = false;
+    freivalds_on_host(spec, &record);
+    for (std::size_t role = 0; role < 3; ++role) EXPECT_EQ(record.changed[role] > 0, role == changed) << role;
+  }
+}
+
+TEST_F(HostKernels, InspectLeavesFreeInsidesToTheProductCheck) {
+  problem.batch_count = 1;
+  const HostMemoryBlock memory(problem);
+  prepare_on_host({memory.regions()});
+  RegionSet set = memory.regions();
+  set.region[0].inside_is_free = true;
+  flip(set.region[0], set.region[0].data_offset);
+  EXPECT_EQ(total(inspect(set)), 0U);
+  flip(set.region[0], set.region[0].data_offset - 1);
+  EXPECT_EQ(total(inspect(set)), 1U);
 }
 
 TEST_F(HostKernels, FreivaldsRefusesAnAlphaThatIsNoShortFraction) {

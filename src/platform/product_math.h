@@ -38,10 +38,11 @@ inline ProductScale product_scale(const ProductSpec& spec) {
   return scale;
 }
 
-/// False when the request cannot be answered: alpha or beta is no multiple of 1/4096, or too many vectors are asked
-/// for.
+/// False when the request cannot be answered: alpha or beta is no multiple of 1/4096, too many vectors are asked
+/// for, or there is more than one batch.
 inline bool product_is_exact(const ProductSpec& spec) {
-  return product_scale(spec).exact && spec.vectors >= 1 && spec.vectors <= kProductVectors;
+  return product_scale(spec).exact && spec.vectors >= 1 && spec.vectors <= kProductVectors &&
+         spec.d_shape.batch_count == 1;
 }
 
 /// One matrix times vectors: out[row] += sum of scale * op(matrix)(row, col) * in[col].
@@ -55,9 +56,6 @@ struct ProductOperand {
   bool sum_over_minor = false;
   /// A power of two.
   float scale = 1;
-  /// Holds nothing but the small integers that prepare wrote (their fingerprint is compared beside), so nothing else is
-  /// looked for: that is a third of the work. Never true of D.
-  bool known_integers = false;
 };
 
 inline ProductOperand product_operand(const void* matrix, const MatrixShape& shape, bool transposed, std::int64_t batch,
@@ -80,12 +78,10 @@ struct ProductOperands {
   ProductOperand a, b, c, d;
 };
 inline ProductOperands product_operands(const ProductSpec& spec, std::int64_t batch, const ProductScale& scale) {
-  ProductOperands operands{product_operand(spec.a, spec.a_shape, spec.transa, batch, 1),
-                           product_operand(spec.b, spec.b_shape, spec.transb, batch, 1),
-                           product_operand(spec.c, spec.c_shape, false, batch, 1),
-                           product_operand(spec.d, spec.d_shape, false, batch, scale.factor)};
-  operands.a.known_integers = operands.b.known_integers = operands.c.known_integers = true;
-  return operands;
+  return {product_operand(spec.a, spec.a_shape, spec.transa, batch, 1),
+          product_operand(spec.b, spec.b_shape, spec.transb, batch, 1),
+          product_operand(spec.c, spec.c_shape, false, batch, 1),
+          product_operand(spec.d, spec.d_shape, false, batch, scale.factor)};
 }
 
 namespace detail {
@@ -118,29 +114,38 @@ __host__ __device__ inline std::uint64_t product_row(const ProductSpec& spec, co
 struct ProductScratch {
   ProductScratch(void* memory, std::int64_t m, std::int64_t n, std::int64_t k)
       : n_pitch(padded(n)), k_pitch(padded(k)), m_pitch(padded(m)) {
-    const std::int64_t words = kProductVectors * (k_pitch + 3 * m_pitch) + 16;
+    before_words = kProductVectors * (k_pitch + 2 * m_pitch);
+    after_words = kProductVectors * (k_pitch + 3 * m_pitch) + 16;
     auto* word = static_cast<std::uint64_t*>(memory);
-    y = word;
+    before = word;
     if (word != nullptr) {
+      y_before = word;
+      z_before = y_before + kProductVectors * k_pitch;
+      v_before = z_before + kProductVectors * m_pitch;
+      y = v_before + kProductVectors * m_pitch;
       z = y + kProductVectors * k_pitch;
       w = z + kProductVectors * m_pitch;
       v = w + kProductVectors * m_pitch;
       x_sum = v + kProductVectors * m_pitch;
-      x = reinterpret_cast<std::int32_t*>(word + words);
+      x = reinterpret_cast<std::int32_t*>(word + before_words + after_words);
     }
-    zeroed_words = words;
-    bytes = static_cast<std::size_t>(words * 8 + kProductVectors * n_pitch * 4);
+    bytes = static_cast<std::size_t>((before_words + after_words) * 8 + kProductVectors * n_pitch * 4);
   }
   static std::int64_t padded(std::int64_t count) { return (count + 15) / 16 * 16; }
 
   std::int64_t n_pitch, k_pitch, m_pitch;
-  std::uint64_t* y = nullptr;  ///< op(B) x
-  std::uint64_t* z = nullptr;  ///< op(A) y
-  std::uint64_t* w = nullptr;  ///< factor * D x
-  std::uint64_t* v = nullptr;  ///< C x
+  std::uint64_t* before = nullptr;    ///< the first of the tables that are filled before the call
+  std::uint64_t* y_before = nullptr;  ///< op(B) x as it was
+  std::uint64_t* z_before = nullptr;  ///< op(A) y as it was
+  std::uint64_t* v_before = nullptr;  ///< C x as it was
+  std::uint64_t* y = nullptr;         ///< op(B) x
+  std::uint64_t* z = nullptr;         ///< op(A) y
+  std::uint64_t* w = nullptr;         ///< factor * D x
+  std::uint64_t* v = nullptr;         ///< C x
   std::uint64_t* x_sum = nullptr;
   std::int32_t* x = nullptr;
-  std::int64_t zeroed_words = 0;
+  std::int64_t before_words = 0;
+  std::int64_t after_words = 0;
   std::size_t bytes = 0;
 };
 

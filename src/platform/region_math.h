@@ -11,13 +11,6 @@ struct alignas(16) Chunk {
   std::uint8_t byte[kChunkBytes];
 };
 
-/// What one 32-bit word adds to a region's fingerprint: a product with a number that depends on its place, so that
-/// neither a changed word nor two exchanged ones leave the sum as it was (but with probability 2^-32).
-__host__ __device__ inline std::uint64_t fingerprint_term(std::uint32_t word, std::uint64_t place) {
-  const auto factor = static_cast<std::uint32_t>(place) * 2654435761U + 0x9E3779B9U;
-  return static_cast<std::uint64_t>(word ^ 0x5BD1E995U) * (factor | 1U);
-}
-
 /// A region as the kernels take it.
 struct RegionWork {
   std::uint8_t* begin = nullptr;
@@ -172,7 +165,8 @@ inline RegionWork make_region_work(const Region& region) {
   work.poison = region.poison;
   work.has_values = region.content == RegionContent::values;
   work.role = static_cast<int>(region.role);
-  work.elements_are_free = region.role == RegionRole::d || region.role == RegionRole::workspace;
+  work.elements_are_free =
+      region.role == RegionRole::d || region.role == RegionRole::workspace || region.inside_is_free;
   const bool packed =
       (work.majors == 1 || ld == work.minors) && (work.batch_count == 1 || stride == work.majors * work.minors);
   if (work.elements_are_free && packed) {

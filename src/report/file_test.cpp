@@ -18,7 +18,7 @@ std::size_t entries_of(const TemporaryDirectory& directory) {
   return count;
 }
 
-const auto write_new = [](std::ostream& out) { out << "new"; };
+const auto kWriteNew = [](std::ostream& out) { out << "new"; };
 
 TEST(WriteFileAtomically, WritesLargeTextsAndLeavesNothingElse) {
   const TemporaryDirectory directory;
@@ -45,7 +45,7 @@ TEST(WriteFileAtomically, KeepsPermissionsAndSymbolicLinks) {
   const std::string path = directory.file_with("a", "old");
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   std::filesystem::create_symlink("a", directory.file("link"));
-  write_file_atomically(directory.file("link"), write_new);
+  write_file_atomically(directory.file("link"), kWriteNew);
   EXPECT_TRUE(std::filesystem::is_symlink(directory.file("link")));
   EXPECT_EQ(content_of(path), "new");
   struct stat status = {};
@@ -54,14 +54,14 @@ TEST(WriteFileAtomically, KeepsPermissionsAndSymbolicLinks) {
 }
 
 TEST(WriteFileAtomically, WritesDevicesDirectly) {
-  EXPECT_NO_THROW(write_file_atomically("/dev/null", write_new));
+  EXPECT_NO_THROW(write_file_atomically("/dev/null", kWriteNew));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 TEST(WriteFileAtomically, NamesPathAndReason) {
   const TemporaryDirectory directory;
   const auto error = [](const std::string& path) {
-    return error_of([&] { write_file_atomically(path, write_new); }, ErrorKind::cannot_run);
+    return error_of([&] { write_file_atomically(path, kWriteNew); }, ErrorKind::cannot_run);
   };
   const std::string missing = directory.file("no/such/report.json");
   EXPECT_NE(error(missing).find("cannot create " + missing + ": No such file or directory"), std::string::npos);
@@ -71,7 +71,7 @@ TEST(WriteFileAtomically, NamesPathAndReason) {
 
 TEST(WriteFileAtomically, SaysThatTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string error = error_of([] { write_file_atomically("/dev/full", write_new); }, ErrorKind::cannot_run);
+  const std::string error = error_of([] { write_file_atomically("/dev/full", kWriteNew); }, ErrorKind::cannot_run);
   EXPECT_NE(error.find("cannot write /dev/full: No space left on device"), std::string::npos) << error;
 }
 

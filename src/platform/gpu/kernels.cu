@@ -99,40 +99,6 @@ cudaError_t walk(const RegionSet& regions, VerificationRecord* record, cudaStrea
   return cudaPeekAtLastError();
 }
 
-struct FingerprintWork {
-  const uint4* begin;
-  std::int64_t chunks;
-  unsigned long long* sum;
-};
-struct FingerprintWorks {
-  FingerprintWork work[std::tuple_size_v<decltype(RegionSet::region)>];
-};
-
-__global__ void __launch_bounds__(kThreads) fingerprint_kernel(const __grid_constant__ FingerprintWorks works) {
-  constexpr int kUnroll = 4;
-  const FingerprintWork& work = works.work[blockIdx.y];
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
-  unsigned long long sum = 0;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < work.chunks;
-       i += kUnroll * stride) {
-    uint4 chunk[kUnroll];
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      // Zeros behind the end are skipped below.
-      chunk[u] = i + u * stride < work.chunks ? __ldcs(work.begin + i + u * stride) : uint4{};
-    }
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      if (i + u * stride >= work.chunks) break;
-      const auto place = static_cast<std::uint64_t>(i + u * stride) * 4;
-      sum += fingerprint_term(chunk[u].x, place) + fingerprint_term(chunk[u].y, place + 1) +
-             fingerprint_term(chunk[u].z, place + 2) + fingerprint_term(chunk[u].w, place + 3);
-    }
-  }
-  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0U, sum, offset);
-  if (threadIdx.x % 32 == 0) atomicAdd(work.sum, sum);
-}
-
 /// D is compared in tiles of kTile by kTile elements, kTile / 16 squared of them a thread; kDepth nonzeros of B's
 /// columns are hashed at a time, once for the tile, and kept in shared memory.
 constexpr int kTile = 32;
@@ -287,25 +253,6 @@ cudaError_t prepare_on_gpu(const PrepareSpec& spec, cudaStream_t stream) {
 
 cudaError_t inspect_on_gpu(const InspectSpec& spec, VerificationRecord* record, cudaStream_t stream) {
   return walk<true>(spec.regions, record, stream);
-}
-
-cudaError_t fingerprint_on_gpu(const FingerprintSpec& spec, VerificationRecord* record, cudaStream_t stream) {
-  FingerprintWorks works{};
-  unsigned count = 0;
-  std::int64_t most = 1;
-  for (int r = 0; r < spec.regions.count; ++r) {
-    const Region& region = spec.regions.region[static_cast<std::size_t>(r)];
-    if (region.content != RegionContent::values) continue;
-    FingerprintWork& work = works.work[count++];
-    work.begin = static_cast<const uint4*>(region.begin);
-    work.chunks = static_cast<std::int64_t>(region.bytes / sizeof(uint4));
-    work.sum = &record->fingerprint[spec.after_call ? 1 : 0][static_cast<int>(region.role)];
-    most = std::max(most, work.chunks);
-  }
-  if (count == 0) return cudaSuccess;
-  const auto blocks = static_cast<unsigned>(std::min((most + kThreads - 1) / kThreads, kMaxBlocks));
-  fingerprint_kernel<<<dim3(blocks, count), kThreads, 0, stream>>>(works);
-  return cudaPeekAtLastError();
 }
 
 cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, cudaStream_t stream) {

@@ -10,7 +10,6 @@ namespace lt_audit {
 
 cudaError_t prepare_on_gpu(const PrepareSpec& spec, cudaStream_t stream);
 cudaError_t inspect_on_gpu(const InspectSpec& spec, VerificationRecord* record, cudaStream_t stream);
-cudaError_t fingerprint_on_gpu(const FingerprintSpec& spec, VerificationRecord* record, cudaStream_t stream);
 cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, cudaStream_t stream);
 cudaError_t freivalds_on_gpu(const ProductSpec& spec, VerificationRecord* record, cudaStream_t stream);
 

@@ -91,7 +91,7 @@ struct Pack {
 /// instructions run at a quarter of the rate. What did not fit, or is no integer, shows in `odd` or `far` and goes the
 /// slow way.
 template <cudaDataType_t Type>
-__device__ void to_integers(const Pack<Type>& data, float scale, bool known,
+__device__ void to_integers(const Pack<Type>& data, float scale,
                             typename Element<Type>::Integer (&values)[Pack<Type>::kElements]) {
   if constexpr (std::is_same_v<typename Element<Type>::Integer, std::int64_t> || Type == CUDA_R_8I) {
 #pragma unroll
@@ -99,13 +99,6 @@ __device__ void to_integers(const Pack<Type>& data, float scale, bool known,
   } else {
     constexpr float kShift = 12582912.0F;
     constexpr std::int32_t kShiftBits = 0x4B400000;
-    if (known) {
-#pragma unroll
-      for (int e = 0; e < Pack<Type>::kElements; ++e) {
-        values[e] = __float_as_int(__fmaf_rn(Element<Type>::to_float(data.bits[e]), scale, kShift)) - kShiftBits;
-      }
-      return;
-    }
     std::int32_t odd = 0;
     std::int32_t far = 0;
 #pragma unroll
@@ -186,7 +179,7 @@ __device__ void sum_along(const Multiplication& job) {
 #pragma unroll
       for (int c = 0; c < kColumns; ++c) {
         typename Element<Type>::Integer values[kElements];
-        to_integers<Type>(data[c], job.operand.scale, job.operand.known_integers, values);
+        to_integers<Type>(data[c], job.operand.scale, values);
         add_products(values, entries, any_high, sums[c]);
       }
     }
@@ -235,7 +228,7 @@ __device__ void sum_across(const Multiplication& job, unsigned long long* tile) 
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
         typename Element<Type>::Integer values[kElements];
-        to_integers<Type>(data[u], job.operand.scale, job.operand.known_integers, values);
+        to_integers<Type>(data[u], job.operand.scale, values);
         std::uint32_t any_high = 0;
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) any_high |= high_half(entries[u][v]);
@@ -343,10 +336,11 @@ void launch_multiply(const ProductOperand& operand, const Entry* in, std::int64_
 
 /// Zeroes the sums and draws the random vectors.
 __global__ void __launch_bounds__(kThreads)
-    start_kernel(const __grid_constant__ ProductScratch scratch, std::int64_t n, std::uint64_t seed) {
+    start_kernel(const __grid_constant__ ProductScratch scratch, std::uint64_t* table, std::int64_t words,
+                 std::int64_t n, std::uint64_t seed) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  for (std::int64_t i = thread; i < scratch.zeroed_words; i += stride) scratch.y[i] = 0;
+  for (std::int64_t i = thread; i < words; i += stride) table[i] = 0;
   for (int v = 0; v < kVectors; ++v) {
     for (std::int64_t j = thread; j < scratch.n_pitch; j += stride) {
       scratch.x[v * scratch.n_pitch + j] = j < n ? vector_entry(seed, v, j) : 0;
@@ -386,6 +380,17 @@ __global__ void __launch_bounds__(kThreads)
   if (disagree > 0) atomicAdd(&record->rows_disagree, static_cast<unsigned long long>(disagree));
 }
 
+/// Entries of products that are not what they were before the call.
+__global__ void __launch_bounds__(kThreads) unchanged_kernel(const std::uint64_t* before, const std::uint64_t* after,
+                                                             std::int64_t count, unsigned long long* changed) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  int differ = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < count; i += stride) {
+    differ += before[i] == after[i] ? 0 : 1;
+  }
+  if (differ > 0) atomicAdd(changed, static_cast<unsigned long long>(differ));
+}
+
 unsigned blocks_for(std::int64_t count) {
   return static_cast<unsigned>(std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, 2048));
 }
@@ -396,16 +401,33 @@ cudaError_t freivalds_on_gpu(const ProductSpec& spec, VerificationRecord* record
   if (!product_is_exact(spec)) return cudaErrorInvalidValue;
   const ProductScale scale = product_scale(spec);
   const ProductScratch s(spec.scratch, spec.m, spec.n, spec.k);
-  for (std::int32_t batch = 0; batch < spec.d_shape.batch_count; ++batch) {
-    const ProductOperands operands = product_operands(spec, batch, scale);
-    start_kernel<<<blocks_for(std::max(s.zeroed_words, s.n_pitch)), kThreads, 0, stream>>>(s, spec.n, spec.seed);
-    launch_multiply(operands.b, s.x, s.n_pitch, s.y, s.k_pitch, stream);
-    launch_multiply(operands.d, s.x, s.n_pitch, s.w, s.m_pitch, stream);
-    if (scale.beta != 0) launch_multiply(operands.c, s.x, s.n_pitch, s.v, s.m_pitch, stream);
-    launch_multiply(operands.a, s.y, s.k_pitch, s.z, s.m_pitch, stream);
-    if (spec.bias != nullptr) x_sum_kernel<<<blocks_for(s.n_pitch), kThreads, 0, stream>>>(s);
-    agree_kernel<<<blocks_for(spec.m), kThreads, 0, stream>>>(spec, s, scale, record);
+  const ProductOperands operands = product_operands(spec, 0, scale);
+  const auto start = [&](std::uint64_t* table, std::int64_t words) {
+    start_kernel<<<blocks_for(std::max(words, s.n_pitch)), kThreads, 0, stream>>>(s, table, words, spec.n, spec.seed);
+  };
+  if (spec.before_call) {
+    start(s.before, s.before_words);
+    launch_multiply(operands.b, s.x, s.n_pitch, s.y_before, s.k_pitch, stream);
+    if (scale.beta != 0) launch_multiply(operands.c, s.x, s.n_pitch, s.v_before, s.m_pitch, stream);
+    launch_multiply(operands.a, s.y_before, s.k_pitch, s.z_before, s.m_pitch, stream);
+    return cudaPeekAtLastError();
   }
+  start(s.y, s.after_words);
+  launch_multiply(operands.b, s.x, s.n_pitch, s.y, s.k_pitch, stream);
+  launch_multiply(operands.d, s.x, s.n_pitch, s.w, s.m_pitch, stream);
+  if (scale.beta != 0) launch_multiply(operands.c, s.x, s.n_pitch, s.v, s.m_pitch, stream);
+  // With the products of B as they were, so that a changed B does not show as a changed A.
+  launch_multiply(operands.a, s.y_before, s.k_pitch, s.z, s.m_pitch, stream);
+  if (spec.bias != nullptr) x_sum_kernel<<<blocks_for(s.n_pitch), kThreads, 0, stream>>>(s);
+  agree_kernel<<<blocks_for(spec.m), kThreads, 0, stream>>>(spec, s, scale, record);
+  const auto unchanged = [&](const std::uint64_t* before, const std::uint64_t* after, std::int64_t pitch,
+                             RegionRole role) {
+    unchanged_kernel<<<blocks_for(kVectors * pitch), kThreads, 0, stream>>>(before, after, kVectors * pitch,
+                                                                            &record->changed[static_cast<int>(role)]);
+  };
+  unchanged(s.y_before, s.y, s.k_pitch, RegionRole::b);
+  unchanged(s.z_before, s.z, s.m_pitch, RegionRole::a);
+  if (scale.beta != 0) unchanged(s.v_before, s.v, s.m_pitch, RegionRole::c);
   return cudaPeekAtLastError();
 }
 

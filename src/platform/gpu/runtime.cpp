@@ -120,7 +120,6 @@ KernelApi make_gpu_kernel_table() {
   api.prepare = prepare_on_gpu;
   api.inspect = inspect_on_gpu;
   api.compare = compare_on_gpu;
-  api.fingerprint = fingerprint_on_gpu;
   api.freivalds = freivalds_on_gpu;
   return api;
 }

@@ -29,12 +29,6 @@ std::vector<Access> accesses_of(const InspectSpec& spec) {
   return accesses;
 }
 
-std::vector<Access> accesses_of(const FingerprintSpec& spec) {
-  std::vector<Access> accesses;
-  add_regions(spec.regions, &accesses);
-  return accesses;
-}
-
 std::vector<Access> accesses_of(const CompareSpec& spec) { return {{spec.d, bytes_of_shape(spec.d_shape)}}; }
 
 std::vector<Access> accesses_of(const ProductSpec& spec) {
@@ -82,7 +76,6 @@ KernelApi guard_kernels(const std::shared_ptr<World>& world, const KernelApi& ke
   };
   guarded_kernels.inspect = guarded<InspectSpec>(world, kernels.inspect);
   guarded_kernels.compare = guarded<CompareSpec>(world, kernels.compare);
-  guarded_kernels.fingerprint = guarded<FingerprintSpec>(world, kernels.fingerprint);
   guarded_kernels.freivalds = guarded<ProductSpec>(world, kernels.freivalds);
   return guarded_kernels;
 }
