@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kCheckpointInterval_s = 0.25;
+constexpr double kCheckpointIntervalSeconds = 0.25;
 /// Writing a report of megabytes must not eat the audit: at most this part of the time.
 constexpr double kCheckpointShare = 0.05;
 
@@ -176,7 +176,7 @@ void AuditRun::insert_result(std::size_t check, std::size_t position, CaseResult
 
 void AuditRun::checkpoint(bool force) {
   if (!options_.checkpoint) return;
-  const double interval_s = std::max(kCheckpointInterval_s, last_checkpoint_cost_s_ / kCheckpointShare);
+  const double interval_s = std::max(kCheckpointIntervalSeconds, last_checkpoint_cost_s_ / kCheckpointShare);
   if (!force && since(last_checkpoint_) < interval_s) return;
   const auto before = Clock::now();
   report_.complete = false;

@@ -22,7 +22,7 @@ constexpr std::size_t kWarmUpCases = 256;
 constexpr int kMaxDeathsInARow = 20;
 /// A lost context is noticed by the worker itself and costs a start only; a grid of cases may lose it at each.
 constexpr int kMaxLostContextsInARow = 500;
-constexpr double kLeaveLimit_s = 5;
+constexpr double kLeaveLimitSeconds = 5;
 
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -73,7 +73,7 @@ Supervisor::~Supervisor() {
   current_.reset();
   spare_.reset();
   leaving_.clear();
-  reaper_.wait(kLeaveLimit_s);
+  reaper_.wait(kLeaveLimitSeconds);
 }
 
 std::unique_ptr<Supervisor::Worker> Supervisor::start_worker() {
@@ -184,7 +184,7 @@ Supervisor::Clock::time_point Supervisor::deadline_of(const Worker& worker) cons
     case Worker::State::ready:
       return worker.started + to_duration(options_.start_limit_s);
     case Worker::State::leaving:
-      return worker.since + to_duration(kLeaveLimit_s);
+      return worker.since + to_duration(kLeaveLimitSeconds);
     case Worker::State::warm:
       break;
   }
@@ -388,7 +388,7 @@ Supervisor::Fate Supervisor::start_failed(Worker& worker, const StartFailure& fa
     for (auto& other : leaving_) {
       if (other) other->process.kill();
     }
-    reaper_.wait(kLeaveLimit_s);
+    reaper_.wait(kLeaveLimitSeconds);
     return Fate::gone;
   }
   if (!was_warm_) throw AuditError(failure.kind, failure.message);
@@ -425,7 +425,7 @@ void Supervisor::finish() {
   if (current_) retire_current();
   while (!leaving_.empty() && interrupts_.received().empty()) wait_and_handle();
   leaving_.clear();
-  reaper_.wait(kLeaveLimit_s);
+  reaper_.wait(kLeaveLimitSeconds);
   costs_.end_s = seconds_between(before, Clock::now());
 }
 

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPollExit = std::chrono::milliseconds(1);
-constexpr double kExitLimit_s = 5;
+constexpr double kExitLimitSeconds = 5;
 
 AuditError system_error(const char* what, int error) {
   return {ErrorKind::cannot_run, fmt::format("cannot start a worker process: {}: {}", what, std::strerror(error))};
@@ -191,7 +191,7 @@ bool WorkerProcess::receive() {
 
 std::string WorkerProcess::end_reason() {
   if (pid_ < 0) return "ended before";
-  const auto limit = Clock::now() + std::chrono::duration<double>(kExitLimit_s);
+  const auto limit = Clock::now() + std::chrono::duration<double>(kExitLimitSeconds);
   int status = 0;
   pid_t dead = 0;
   while ((dead = waitpid(pid_, &status, WNOHANG)) == 0 && Clock::now() < limit) std::this_thread::sleep_for(kPollExit);
