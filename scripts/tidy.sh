@@ -12,11 +12,9 @@ shift
 clang_tidy=${CLANG_TIDY:-clang-tidy-14}
 command -v "$clang_tidy" >/dev/null || die 3 "$clang_tidy not found: run scripts/install_packages.sh test"
 
-# One file. Tests are checked without the path-sensitive analyzer: GoogleTest's macros make it slow and it finds nothing there.
 tidy_one() {
-  local checks=() output code=0
-  [[ $3 == *_test.cpp ]] && checks=(--checks=-clang-analyzer-*)
-  output=$("$1" -p "$2" --quiet "${checks[@]}" "$3" 2>&1) || code=$?
+  local output code=0
+  output=$("$1" -p "$2" --quiet "$3" 2>&1) || code=$?
   if [[ $code -ne 0 ]]; then
     printf '%s\n' "$output" | grep -v 'warnings generated\|Suppressed [0-9]* warnings\|Use -header-filter' || true
     printf 'clang-tidy: %s\n' "$3"

@@ -234,7 +234,7 @@ TEST_F(AlignmentTest, WarnsWhenNothingIsProvenOrTheCallIsSlow) {
   seen.expected_nonzero = 0;
   EXPECT_EQ(judge("f16.nn.aligned", hand_made::verified(seen)).reason, "aligned-pointer-unproven");
   auto observation = hand_made::worked();
-  observation.times.matmul_call_us = 1e6;
+  observation.facts[kSlowCallFact] = "1000";
   EXPECT_EQ(judge("f16.nn.aligned", observation).status, Status::warn);
 }
 

@@ -248,7 +248,7 @@ TEST_F(ComputeTypeTest, SkipsWarnsAndErrsOnTheRest) {
   seen.expected_nonzero = 0;
   EXPECT_EQ(judge(kListed, hand_made::verified(seen)).reason, "unproven");
   observation = hand_made::worked();
-  observation.times.matmul_call_us = 1e6;
+  observation.facts[kSlowCallFact] = "1000";
   EXPECT_EQ(judge(kListed, observation).reason, "slower");
 }
 

@@ -95,6 +95,9 @@ struct CublasObservation {
 /// How the worker that ran the case ended, when that is a result.
 enum class ProcessEnd { survived, crashed, timed_out, context_lost };
 
+/// Fact of a call that took far longer than its size explains, twice in a row: milliseconds of the faster one.
+inline constexpr const char* kSlowCallFact = "slow_call_ms";
+
 /// Times of one case. GPU times come from events and are absent where none was taken.
 struct CaseTimes {
   double host_us = 0;

@@ -280,7 +280,7 @@ std::string describe_extra(const CLI::App& root) {
   const std::vector<std::string> extras = root.remaining(true);
   const std::string extra = extras.empty() ? "" : extras.front().substr(0, extras.front().find('='));
   std::vector<std::string> candidates;
-  if (extra.rfind("-", 0) == 0) {
+  if (!extra.empty() && extra.front() == '-') {
     for (const CLI::Option* option : app.get_options()) {
       for (const std::string& name : option->get_lnames()) candidates.push_back("--" + name);
     }

@@ -24,7 +24,7 @@ bool matches_any(const std::vector<std::string>& patterns, std::string_view id) 
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string near = nearest_word(word, candidates);
-  return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near);
+  return near.empty() ? std::string(";") : fmt::format("; did you mean '{}'?", near);
 }
 
 /// What a pattern may name: the registered checks, and "problem" when problems are given.
@@ -39,7 +39,7 @@ void require_matches(const std::vector<std::string>& patterns, const std::vector
   for (const auto& pattern : patterns) {
     const bool found = std::any_of(ids.begin(), ids.end(), [&](const auto& id) { return matches(pattern, id); });
     if (found) continue;
-    throw AuditError(ErrorKind::usage, fmt::format("no check matches '{}'{}{}; `lt-audit list` shows all checks",
+    throw AuditError(ErrorKind::usage, fmt::format("no check matches '{}'{}{} `lt-audit list` shows all checks",
                                                    pattern, where, did_you_mean(pattern, ids)));
   }
 }

@@ -61,11 +61,6 @@ std::optional<Enum> value_of(const std::array<Word<Enum>, Count>& table, std::st
   return std::nullopt;
 }
 
-/// A call this small takes microseconds; a quarter of a second twice in a row is a defect, whatever the machine. The
-/// engine repeats a slow call once, so that the first use of a kernel does not count (matmul_call_us is the faster
-/// one).
-constexpr double kSlowCallUs = 250'000;
-
 Outcome outcome_of_verification(const Verification& v) {
   if (v.bytes_outside_d() > 0) return Outcome::out_of_bounds;
   if (v.input_bytes_changed() > 0) return Outcome::input_changed;
@@ -146,7 +141,7 @@ Outcome outcome_of(const Observation& o) {
   // Without a query (algo NULL) matmul is the first stage that can refuse.
   if (!matmul->ok()) return o.stage("heuristic") != nullptr ? Outcome::late_refusal : Outcome::refused;
   if (numbers != Outcome::correct) return numbers;
-  if (o.times.matmul_call_us > kSlowCallUs) return Outcome::slower;
+  if (o.facts.count(kSlowCallFact) > 0) return Outcome::slower;
   return Outcome::correct;
 }
 
@@ -208,8 +203,7 @@ std::string describe(const Observation& o) {
   }
   if (outcome_of(o) == Outcome::unproven)
     text += "; the comparison proves nothing, since nearly all expected results are 0";
-  if (outcome_of(o) == Outcome::slower)
-    text += fmt::format("; the call takes {:.0f} ms", o.times.matmul_call_us / 1000);
+  if (outcome_of(o) == Outcome::slower) text += fmt::format("; the call takes {} ms", o.facts.at(kSlowCallFact));
   return text;
 }
 
