@@ -34,7 +34,7 @@ class AlignmentTest : public testing::Test {
   }
   /// The verdict, after a look at what every verdict must have.
   Verdict judge(const Case& the_case, const Observation& observation) const {
-    const Verdict verdict = check_->judge(the_case, observation);
+    Verdict verdict = check_->judge(the_case, observation);
     if (verdict.status == Status::pass) {
       EXPECT_TRUE(verdict.reason.empty() && verdict.sentence.empty());
       return verdict;

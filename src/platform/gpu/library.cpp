@@ -80,7 +80,7 @@ int visit_object(dl_phdr_info* info, std::size_t, void* data) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    // The loader hands out addresses as integers.
+    // The loader hands out addresses as integers. NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* notes = reinterpret_cast<const std::byte*>(info->dlpi_addr + segment.p_vaddr);
     search.build_id = build_id_in(notes, segment.p_memsz);
     if (!search.build_id.empty()) return 1;
@@ -177,7 +177,7 @@ SharedLibrary load_cublaslt(const std::string& path) {
   const std::vector<fs::path> directories = usual_directories();
   std::string error;
   for (const int major : kMajors) {
-    const SharedLibrary library = find_library(fmt::format("libcublasLt.so.{}", major), directories, error);
+    SharedLibrary library = find_library(fmt::format("libcublasLt.so.{}", major), directories, error);
     if (library.handle != nullptr) return library;
   }
   std::string places;
