@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "platform/host_kernels.h"
@@ -19,10 +20,8 @@ void expect_same(const VerificationRecord& gpu, const VerificationRecord& host) 
   EXPECT_EQ(gpu.expected_nonzero, host.expected_nonzero);
   EXPECT_EQ(gpu.first_wrong, host.first_wrong);
   EXPECT_EQ(gpu.first_expected, host.first_expected);
-  // Poison is NaN in floating types: equal bits, not equal values.
-  EXPECT_EQ(std::memcmp(&gpu.first_actual, &host.first_actual, sizeof gpu.first_actual) == 0 ||
-                (gpu.first_actual != gpu.first_actual && host.first_actual != host.first_actual),
-            true);
+  // Poison is NaN in floating types, and NaN is not equal to itself.
+  EXPECT_TRUE(gpu.first_actual == host.first_actual || (std::isnan(gpu.first_actual) && std::isnan(host.first_actual)));
   EXPECT_EQ(gpu.rows_disagree, host.rows_disagree);
   for (std::size_t r = 0; r < 6; ++r) {
     EXPECT_EQ(gpu.changed[r], host.changed[r]) << "role " << r;
