@@ -66,7 +66,6 @@ class HandleTable {
   Handle add(Arguments&&... arguments) {
     next_ += 0x10;
     Handle handle{};
-    // The handle itself is the size that is meant. NOLINTNEXTLINE(bugprone-sizeof-expression)
     std::memcpy(&handle, &next_, sizeof handle);
     objects_.emplace(handle, std::make_unique<Object>(std::forward<Arguments>(arguments)...));
     return handle;
