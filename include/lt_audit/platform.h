@@ -62,6 +62,8 @@ struct CudaApi {
   Fn<cudaError_t(cudaGraph_t, std::size_t*)> graph_get_node_count;
   Fn<cudaError_t(cudaGraphExec_t*, cudaGraph_t)> graph_instantiate;
   Fn<cudaError_t(cudaGraphExec_t, cudaStream_t)> graph_launch;
+  /// cudaGraphExecUpdate, with the result of its cudaGraphExecUpdateResultInfo alone.
+  Fn<cudaError_t(cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResult*)> graph_exec_update;
   Fn<cudaError_t(cudaGraph_t)> graph_destroy;
   Fn<cudaError_t(cudaGraphExec_t)> graph_exec_destroy;
   Fn<cudaError_t(ContextHandle*, int)> ctx_create;

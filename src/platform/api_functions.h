@@ -40,6 +40,7 @@ void for_each_function(CudaApi& api, Visit visit) {
   visit(api.graph_get_node_count, "cudaGraphGetNodes", "graph,*numNodes");
   visit(api.graph_instantiate, "cudaGraphInstantiate", "*graphExec,graph");
   visit(api.graph_launch, "cudaGraphLaunch", "graphExec,stream");
+  visit(api.graph_exec_update, "cudaGraphExecUpdate", "graphExec,graph,*result");
   visit(api.graph_destroy, "cudaGraphDestroy", "graph");
   visit(api.graph_exec_destroy, "cudaGraphExecDestroy", "graphExec");
   visit(api.ctx_create, "cuCtxCreate", "*ctx,device");

@@ -109,6 +109,12 @@ CudaApi make_runtime_table() {
     return cudaGraphInstantiate(exec, graph, 0ULL);
   };
   api.graph_launch = cudaGraphLaunch;
+  api.graph_exec_update = [](cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResult* result) {
+    cudaGraphExecUpdateResultInfo info{};
+    const cudaError_t error = cudaGraphExecUpdate(exec, graph, &info);
+    *result = info.result;
+    return error;
+  };
   api.graph_destroy = cudaGraphDestroy;
   api.graph_exec_destroy = cudaGraphExecDestroy;
   bind_contexts(api);

@@ -198,6 +198,43 @@ TEST_F(CapturedMatmul, SecondCaptureTakesTheNewEpilogue) {
   EXPECT_EQ(value(), 0);
 }
 
+TEST_F(CapturedMatmul, UpdateTakesTheParametersOfAGraphOfTheSameTopology) {
+  begin(stream);
+  ASSERT_EQ(call(stream), CUBLAS_STATUS_SUCCESS);
+  const cudaGraphExec_t exec = end(stream, 1);
+  objects.set_desc(CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{CUBLASLT_EPILOGUE_RELU});
+  begin(stream);
+  ASSERT_EQ(call(stream), CUBLAS_STATUS_SUCCESS);
+  cudaGraph_t changed = nullptr;
+  ASSERT_EQ(cuda.stream_end_capture(stream, &changed), cudaSuccess);
+  auto result = cudaGraphExecUpdateError;
+  EXPECT_EQ(cuda.graph_exec_update(exec, changed, &result), cudaSuccess);
+  EXPECT_EQ(result, cudaGraphExecUpdateSuccess);
+  ASSERT_EQ(cuda.graph_destroy(changed), cudaSuccess);
+  store_value(CUDA_R_32F, a, -5);
+  ASSERT_EQ(cuda.graph_launch(exec, stream), cudaSuccess);
+  EXPECT_EQ(value(), 0);
+}
+
+TEST_F(CapturedMatmul, UpdateRefusesAnotherTopologyAndLeavesTheExecutableAlone) {
+  begin(stream);
+  ASSERT_EQ(call(stream), CUBLAS_STATUS_SUCCESS);
+  const cudaGraphExec_t exec = end(stream, 1);
+  begin(stream);
+  ASSERT_EQ(call(stream), CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(call(stream), CUBLAS_STATUS_SUCCESS);
+  cudaGraph_t longer = nullptr;
+  ASSERT_EQ(cuda.stream_end_capture(stream, &longer), cudaSuccess);
+  auto result = cudaGraphExecUpdateSuccess;
+  EXPECT_EQ(cuda.graph_exec_update(exec, longer, &result), cudaErrorGraphExecUpdateFailure);
+  EXPECT_EQ(result, cudaGraphExecUpdateErrorTopologyChanged);
+  store_value(CUDA_R_32F, a, -5);
+  ASSERT_EQ(cuda.graph_launch(exec, stream), cudaSuccess);
+  EXPECT_EQ(value(), -15);
+  EXPECT_EQ(cuda.graph_exec_update(nullptr, longer, &result), cudaErrorInvalidValue);
+  EXPECT_EQ(cuda.graph_exec_update(exec, nullptr, &result), cudaErrorInvalidValue);
+}
+
 TEST_F(CapturedMatmul, ReplayAfterFreeFaults) {
   begin(stream);
   ASSERT_EQ(call(stream), CUBLAS_STATUS_SUCCESS);

@@ -1,4 +1,5 @@
 // Stream capture and graphs: a graph is the list of captured work, which holds by value what CUDA fixes at capture.
+#include <algorithm>
 #include <bit>
 
 #include "platform/simulator/streams.h"
@@ -119,6 +120,25 @@ cudaError_t Streams::launch(cudaGraphExec_t exec, cudaStream_t handle) {
   for (const Work& node : *position->second) {
     if (const cudaError_t error = submit(*stream, node); error != cudaSuccess) return error;
   }
+  return cudaSuccess;
+}
+
+cudaError_t Streams::update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResult* result) {
+  const auto executable = execs_.find(exec);
+  const auto source = graphs_.find(graph);
+  if (executable == execs_.end() || source == graphs_.end() || result == nullptr) return cudaErrorInvalidValue;
+  const auto& old_nodes = *executable->second;
+  const auto& new_nodes = *source->second;
+  const bool same_topology = old_nodes.size() == new_nodes.size();
+  // A kernel node may not move to another context (cuda_runtime_api.h 13.0, cudaGraphExecUpdate).
+  const bool same_contexts =
+      same_topology && std::equal(old_nodes.begin(), old_nodes.end(), new_nodes.begin(),
+                                  [](const Work& left, const Work& right) { return left.context == right.context; });
+  *result = same_contexts   ? cudaGraphExecUpdateSuccess
+            : same_topology ? cudaGraphExecUpdateErrorUnsupportedFunctionChange
+                            : cudaGraphExecUpdateErrorTopologyChanged;
+  if (!same_contexts) return cudaErrorGraphExecUpdateFailure;
+  *executable->second = new_nodes;
   return cudaSuccess;
 }
 

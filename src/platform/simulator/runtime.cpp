@@ -152,6 +152,10 @@ void add_graphs(const std::shared_ptr<World>& world, CudaApi* api) {
       world, [](World& w, cudaGraphExec_t* exec, cudaGraph_t graph) { return w.streams.instantiate(exec, graph); });
   api->graph_launch = locked<cudaGraphExec_t, cudaStream_t>(
       world, [](World& w, cudaGraphExec_t exec, cudaStream_t s) { return w.streams.launch(exec, s); });
+  api->graph_exec_update = locked<cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResult*>(
+      world, [](World& w, cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResult* result) {
+        return w.streams.update(exec, graph, result);
+      });
   api->graph_destroy =
       locked<cudaGraph_t>(world, [](World& w, cudaGraph_t graph) { return w.streams.destroy_graph(graph); });
   api->graph_exec_destroy =

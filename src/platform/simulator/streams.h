@@ -72,6 +72,9 @@ class Streams {
   cudaError_t node_count(cudaGraph_t graph, std::size_t* count);
   cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph);
   cudaError_t launch(cudaGraphExec_t exec, cudaStream_t handle);
+  /// Takes the parameters of a graph of the same topology (CUDA Programming Guide, section "Whole Graph Update");
+  /// cudaErrorGraphExecUpdateFailure, with the reason in `result`, for another one: the executable stays as it was.
+  cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResult* result);
   cudaError_t destroy_graph(cudaGraph_t graph);
   cudaError_t destroy_exec(cudaGraphExec_t exec);
 
