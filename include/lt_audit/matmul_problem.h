@@ -1,6 +1,7 @@
 // MatmulProblem: one matmul call, complete. A plain value; everything that decides what the library does is in it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -12,7 +13,12 @@ namespace lt_audit {
 enum class AlgoChoice {
   heuristic,  ///< result number `algo_index` of cublasLtMatmulAlgoGetHeuristic
   null,       ///< algo == NULL: the implicit heuristic of cublasLtMatmul with default preferences
+  given,      ///< the cublasLtMatmulAlgo_t in `algo_words`, without a query
 };
+
+/// A cublasLtMatmulAlgo_t as plain data: 64 opaque bytes that may be stored and used again with the same version of the
+/// library (cublasLt.h 13.1.0, lines 108-115).
+using AlgoWords = std::array<std::uint64_t, 8>;
 
 /// One matmul: D = epilogue(alpha * op(A) * op(B) + beta * C + bias).
 /// op(A) is m by k, op(B) is k by n, C and D are m by n. Leading dimensions and batch strides are in elements, offsets,
@@ -75,6 +81,8 @@ struct MatmulProblem {
   AlgoChoice algo = AlgoChoice::heuristic;
   /// Which returned result to run, from 0.
   int algo_index = 0;
+  /// For AlgoChoice::given.
+  AlgoWords algo_words{};
 
   friend bool operator==(const MatmulProblem&, const MatmulProblem&) = default;
 };

@@ -5,9 +5,9 @@
 
 #include "lt_audit/matmul_problem.h"
 #include "lt_audit/observation.h"
+#include "lt_audit/owners.h"
 #include "lt_audit/platform.h"
 #include "matmul/buffers.h"
-#include "platform/owners.h"
 
 namespace lt_audit {
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "lt_audit/matmul_problem.h"
 #include "lt_audit/observation.h"
@@ -24,6 +25,8 @@ struct EngineOptions {
   std::function<void(const LogLine&)> on_log;
 };
 
+class Bench;
+
 class MatmulEngine {
  public:
   /// Creates stream, handle and pools on the current device. Throws AuditError when it cannot.
@@ -39,11 +42,26 @@ class MatmulEngine {
   /// The same through cuBLAS, or the reason why cuBLAS cannot express it.
   CublasObservation run_cublas(const MatmulProblem& problem);
 
+  const EngineOptions& options() const;
+  /// The engine's handle, and its bench for a sequence of calls (Session::prepare).
+  cublasLtHandle_t handle();
+  std::shared_ptr<Bench> bench();
+  /// Gives back everything on the device: for a case that resets it. The next use makes it anew.
+  void release();
+
+  void clear_log();
+  /// What explains a refusal, of the library's log since clear_log.
+  std::vector<LogLine> take_log();
+
   /// Microseconds that the engine spent by phase since construction, for --profile.
   struct Profile {
     double setup_us = 0, prepare_us = 0, heuristic_us = 0, matmul_us = 0, verify_us = 0, wait_us = 0, cublas_us = 0;
+    /// Cases that are sequences of steps (Session::prepare), as a whole.
+    double steps_us = 0;
   };
   const Profile& profile() const;
+  /// Counts time that a case spent in steps of its own.
+  void add_steps(double us);
 
  private:
   struct Impl;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "lt_audit/error.h"
 
@@ -34,11 +36,8 @@ int config(const LtApi& lt, const cublasLtMatmulAlgo_t& algo, cublasLtMatmulAlgo
 
 }  // namespace
 
-LtCall::LtCall(const Platform& platform, cublasLtHandle_t handle, cudaStream_t stream, const MatmulProblem& problem,
-               const BufferPlan& buffers)
+LtCall::LtCall(const Platform& platform, const MatmulProblem& problem, const BufferPlan& buffers)
     : platform_(platform),
-      handle_(handle),
-      stream_(stream),
       problem_(problem),
       buffers_(buffers),
       alpha_(problem.alpha, problem.scale_type),
@@ -118,7 +117,7 @@ bool LtCall::describe(Observation& observation) {
   return create_objects(observation) && set_desc(observation) && set_preference(observation);
 }
 
-HeuristicResult LtCall::describe_result(const cublasLtMatmulHeuristicResult_t& result) const {
+HeuristicResult LtCall::read(const cublasLtMatmulHeuristicResult_t& result) const {
   HeuristicResult out;
   out.state = name_of(result.state);
   // Other fields are valid only with state SUCCESS (cublasLt.h 13.1.0, lines 2233-2236).
@@ -132,35 +131,53 @@ HeuristicResult LtCall::describe_result(const cublasLtMatmulHeuristicResult_t& r
   return out;
 }
 
-bool LtCall::choose_algo(int requested_results, Observation& observation) {
-  if (problem_.algo == AlgoChoice::null) return true;
-  std::vector<cublasLtMatmulHeuristicResult_t> results(
-      static_cast<std::size_t>(std::max(requested_results, problem_.algo_index + 1)));
+HeuristicAnswer LtCall::query(cublasLtHandle_t handle, int requested_results) const {
+  HeuristicAnswer query;
+  // A caller that asks for none, or fewer, still gets room for one: the library is asked what it was told to answer.
+  query.results.resize(static_cast<std::size_t>(std::max(requested_results, 1)));
   int count = 0;
-  const auto status = platform_.lt.matmul_algo_get_heuristic(handle_, desc_.get(), a_.get(), b_.get(), c_.get(),
-                                                             d_.get(), preference_.get(),
-                                                             static_cast<int>(results.size()), results.data(), &count);
-  observation.stages.push_back({"heuristic", "cublasLtMatmulAlgoGetHeuristic", name_of(status)});
-  if (status != CUBLAS_STATUS_SUCCESS) return false;
-  results.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(results.size()))));
-  for (const auto& result : results) observation.heuristic.push_back(describe_result(result));
-  if (results.empty()) return false;
-  const auto index = static_cast<std::size_t>(problem_.algo_index);
-  if (index >= results.size()) {
-    observation.not_run = fmt::format("the heuristic returned {} results, and number {} was asked for", results.size(),
-                                      problem_.algo_index);
-    return false;
+  query.status =
+      platform_.lt.matmul_algo_get_heuristic(handle, desc_.get(), a_.get(), b_.get(), c_.get(), d_.get(),
+                                             preference_.get(), requested_results, query.results.data(), &count);
+  if (query.status != CUBLAS_STATUS_SUCCESS) count = 0;
+  query.results.resize(static_cast<std::size_t>(std::clamp(count, 0, static_cast<int>(query.results.size()))));
+  return query;
+}
+
+cublasStatus_t LtCall::check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo,
+                             cublasLtMatmulHeuristicResult_t* checked) const {
+  return platform_.lt.matmul_algo_check(handle, desc_.get(), a_.get(), b_.get(), c_.get(), d_.get(), &algo, checked);
+}
+
+bool LtCall::choose_algo(cublasLtHandle_t handle, int requested_results, Observation& observation) {
+  if (problem_.algo == AlgoChoice::null) return true;
+  if (problem_.algo == AlgoChoice::given) {
+    std::copy(problem_.algo_words.begin(), problem_.algo_words.end(), std::begin(algo_.data));
+  } else {
+    const auto answer = query(handle, std::max(requested_results, problem_.algo_index + 1));
+    observation.stages.push_back({"heuristic", "cublasLtMatmulAlgoGetHeuristic", name_of(answer.status)});
+    for (const auto& result : answer.results) observation.heuristic.push_back(read(result));
+    if (answer.results.empty()) return false;
+    const auto index = static_cast<std::size_t>(problem_.algo_index);
+    if (index >= answer.results.size()) {
+      observation.not_run = fmt::format("the heuristic returned {} results, and number {} was asked for",
+                                        answer.results.size(), problem_.algo_index);
+      return false;
+    }
+    if (answer.results[index].state != CUBLAS_STATUS_SUCCESS) return false;
+    algo_ = answer.results[index].algo;
   }
-  if (results[index].state != CUBLAS_STATUS_SUCCESS) return false;
-  algo_ = results[index].algo;
   cublasLtMatmulHeuristicResult_t checked{};
-  const auto check =
-      platform_.lt.matmul_algo_check(handle_, desc_.get(), a_.get(), b_.get(), c_.get(), d_.get(), &algo_, &checked);
-  observation.stages.push_back({"algo_check", "cublasLtMatmulAlgoCheck", name_of(check)});
+  observation.stages.push_back({"algo_check", "cublasLtMatmulAlgoCheck", name_of(check(handle, algo_, &checked))});
   return true;
 }
 
-void LtCall::upload_scalars() {
+void LtCall::set_scalars(double alpha, double beta) {
+  alpha_ = Scalar(alpha, problem_.scale_type);
+  beta_ = Scalar(beta, problem_.scale_type);
+}
+
+void LtCall::upload_scalars(cudaStream_t stream) {
   if (problem_.pointer_mode != CUBLASLT_POINTER_MODE_DEVICE) return;
   const auto& cuda = platform_.cuda;
   if (!device_scalars_) {
@@ -169,20 +186,23 @@ void LtCall::upload_scalars() {
     device_scalars_ = DeviceMemory(cuda, memory);
   }
   auto* base = static_cast<std::byte*>(device_scalars_.get());
-  require(cuda.memcpy_async(base, alpha_.data(), Scalar::kBytes, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
-  require(cuda.memcpy_async(base + Scalar::kBytes, beta_.data(), Scalar::kBytes, cudaMemcpyHostToDevice, stream_),
+  require(cuda.memcpy_async(base, alpha_.data(), Scalar::kBytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  require(cuda.memcpy_async(base + Scalar::kBytes, beta_.data(), Scalar::kBytes, cudaMemcpyHostToDevice, stream),
           "cudaMemcpyAsync");
 }
 
-bool LtCall::matmul(Observation& observation) {
+cublasStatus_t LtCall::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream) const {
   const auto* on_device = static_cast<const std::byte*>(device_scalars_.get());
   const bool device_mode = problem_.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
   const void* alpha = device_mode ? on_device : alpha_.data();
   const void* beta = device_mode ? on_device + Scalar::kBytes : beta_.data();
-  const auto* algo = problem_.algo == AlgoChoice::null ? nullptr : &algo_;
-  const auto status = platform_.lt.matmul(handle_, desc_.get(), alpha, buffers_.a, a_.get(), buffers_.b, b_.get(), beta,
-                                          buffers_.c, c_.get(), buffers_.d, d_.get(), algo, buffers_.workspace,
-                                          static_cast<std::size_t>(problem_.workspace_bytes), stream_);
+  return platform_.lt.matmul(handle, desc_.get(), alpha, buffers_.a, a_.get(), buffers_.b, b_.get(), beta, buffers_.c,
+                             c_.get(), buffers_.d, d_.get(), algo, buffers_.workspace,
+                             static_cast<std::size_t>(problem_.workspace_bytes), stream);
+}
+
+bool LtCall::matmul(cublasLtHandle_t handle, cudaStream_t stream, Observation& observation) const {
+  const auto status = matmul(handle, problem_.algo == AlgoChoice::null ? nullptr : &algo_, stream);
   observation.stages.push_back({"matmul", "cublasLtMatmul", name_of(status)});
   return status == CUBLAS_STATUS_SUCCESS;
 }

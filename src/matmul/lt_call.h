@@ -1,14 +1,13 @@
 // One cublasLtMatmul from descriptor to call, every status a stage of the observation.
 #pragma once
 
-#include <vector>
-
 #include "lt_audit/matmul_problem.h"
 #include "lt_audit/observation.h"
+#include "lt_audit/owners.h"
 #include "lt_audit/platform.h"
+#include "lt_audit/prepared_matmul.h"
 #include "matmul/buffers.h"
 #include "matmul/scalars.h"
-#include "platform/owners.h"
 
 namespace lt_audit {
 
@@ -16,31 +15,43 @@ namespace lt_audit {
 /// heuristic, algo_check, matmul; a failed create or set_attribute is recorded too.
 class LtCall {
  public:
-  LtCall(const Platform& platform, cublasLtHandle_t handle, cudaStream_t stream, const MatmulProblem& problem,
-         const BufferPlan& buffers);
+  /// Problem and buffers must outlive the call.
+  LtCall(const Platform& platform, const MatmulProblem& problem, const BufferPlan& buffers);
 
   /// Descriptor, layouts, preference and their attributes. False when the library refused one.
   bool describe(Observation& observation);
 
-  /// The heuristic and AlgoCheck of the chosen result. False when there is nothing to run.
-  bool choose_algo(int requested_results, Observation& observation);
+  HeuristicAnswer query(cublasLtHandle_t handle, int requested_results) const;
+  HeuristicResult read(const cublasLtMatmulHeuristicResult_t& result) const;
+  cublasStatus_t check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo,
+                       cublasLtMatmulHeuristicResult_t* checked) const;
 
+  /// The algorithm that the problem names, by the heuristic and AlgoCheck. False when there is nothing to run.
+  bool choose_algo(cublasLtHandle_t handle, int requested_results, Observation& observation);
+
+  /// alpha and beta in host memory from here on.
+  void set_scalars(double alpha, double beta);
   /// alpha and beta to the device, for pointer mode device. Asynchronous on the stream.
-  void upload_scalars();
+  void upload_scalars(cudaStream_t stream);
 
-  /// cublasLtMatmul. True when it returned SUCCESS.
-  bool matmul(Observation& observation);
+  cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream) const;
+  /// The same with the chosen algorithm, as a stage. True when it returned SUCCESS.
+  bool matmul(cublasLtHandle_t handle, cudaStream_t stream, Observation& observation) const;
+
+  MatmulDesc& desc() { return desc_; }
+  MatrixLayout& a_layout() { return a_; }
+  MatrixLayout& b_layout() { return b_; }
+  MatrixLayout& c_layout() { return c_; }
+  MatrixLayout& d_layout() { return d_; }
+  MatmulPreference& preference() { return preference_; }
 
  private:
   bool create_objects(Observation& observation);
   bool set_desc(Observation& observation);
   bool set_layout(const MatrixLayout& layout, const MatrixShape& shape, Observation& observation);
   bool set_preference(Observation& observation);
-  HeuristicResult describe_result(const cublasLtMatmulHeuristicResult_t& result) const;
 
   const Platform& platform_;
-  cublasLtHandle_t handle_;
-  cudaStream_t stream_;
   const MatmulProblem& problem_;
   const BufferPlan& buffers_;
   MatmulDesc desc_;

@@ -6,10 +6,10 @@
 
 #include "lt_audit/matmul_problem.h"
 #include "lt_audit/observation.h"
+#include "lt_audit/owners.h"
 #include "lt_audit/platform.h"
 #include "matmul/buffers.h"
 #include "matmul/exact_inputs.h"
-#include "platform/owners.h"
 
 namespace lt_audit {
 
@@ -32,8 +32,10 @@ class Verifier {
   /// comparison, which synchronizes once more.
   Verification read(const MatmulProblem& problem, const ExactInputs& inputs, const BufferPlan& buffers, bool accepted);
 
- private:
+  /// Zeroes the record, as prepare does: for a second look at memory that was prepared once. Asynchronous.
   cudaError_t reset_record();
+
+ private:
   cudaError_t fetch_record();
   bool uses_freivalds(const MatmulProblem& problem, const ExactInputs& inputs) const;
   VerificationRecord* device_record() const { return static_cast<VerificationRecord*>(device_record_.get()); }

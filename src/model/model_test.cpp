@@ -48,6 +48,11 @@ MatmulProblem random_problem(std::mt19937& random) {
   p.workspace_bytes = number(1 << 26);
   p.algo = maybe() ? AlgoChoice::null : AlgoChoice::heuristic;
   p.algo_index = p.algo == AlgoChoice::null ? 0 : static_cast<int>(number(8));
+  if (number(8) == 0) {
+    p.algo = AlgoChoice::given;
+    p.algo_index = 0;
+    for (auto& word : p.algo_words) word = (static_cast<std::uint64_t>(random()) << 32) + random();
+  }
   return p;
 }
 
@@ -97,6 +102,9 @@ TEST(ProblemText, MistakesAreNamedWithTheNearestWord) {
   EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,a_alignment=12").find("power of two"), std::string::npos);
   EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,workspace=9999999999GiB").find("MiB"), std::string::npos);
   EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,alpha=0.1").find("0.25"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,algo=0x12").find("128 hexadecimal"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,algo=0x" + std::string(127, '0') + "g").find("128"), std::string::npos);
+  EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,algo=best").find("whole number"), std::string::npos);
   EXPECT_NE(message_of("hello").find("not key=value"), std::string::npos);
 }
 

@@ -133,6 +133,37 @@ Field number_field(std::string_view key, double MatmulProblem::*member, double f
 
 cublasComputeType_t compute_of(cudaDataType_t type) { return uniform_problem(type, 1, 1, 1).compute_type; }
 
+constexpr std::size_t kHexDigits = 16;
+
+std::optional<std::string> write_algo(const MatmulProblem& p) {
+  if (p.algo == AlgoChoice::null) return "null";
+  if (p.algo == AlgoChoice::given) {
+    std::string text = "0x";
+    for (const auto word : p.algo_words) text += fmt::format("{:016x}", word);
+    return text;
+  }
+  if (p.algo_index == 0) return std::nullopt;
+  return fmt::format("{}", p.algo_index);
+}
+
+/// A number of the heuristic's list, null, or the 64 bytes of a stored algorithm.
+void read_algo(MatmulProblem& p, std::string_view text) {
+  p.algo = text == "null" ? AlgoChoice::null : AlgoChoice::heuristic;
+  if (text.starts_with("0x")) {
+    p.algo = AlgoChoice::given;
+    const auto digits = text.substr(2);
+    bool whole = digits.size() == kHexDigits * p.algo_words.size();
+    for (std::size_t i = 0; whole && i < p.algo_words.size(); ++i) {
+      const auto* begin = digits.data() + i * kHexDigits;
+      const auto [end, error] = std::from_chars(begin, begin + kHexDigits, p.algo_words[i], 16);
+      whole = error == std::errc() && end == begin + kHexDigits;
+    }
+    if (!whole) bad_value("algo", text, "0x and the 128 hexadecimal digits of a stored algorithm");
+  } else if (text != "null") {
+    p.algo_index = static_cast<int>(parse_integer("algo", text, 0, 255));
+  }
+}
+
 /// Fields in canonical order. Types stand before what defaults to them.
 std::vector<Field> make_fields() {
   using P = MatmulProblem;
@@ -215,16 +246,7 @@ void add_call_fields(std::vector<Field>& fields) {
                       return bytes_text(p.workspace_bytes);
                     },
                     [](P& p, std::string_view text) { p.workspace_bytes = parse_bytes("workspace", text); }});
-  fields.push_back({"algo",
-                    [](const P& p) -> std::optional<std::string> {
-                      if (p.algo == AlgoChoice::null) return "null";
-                      if (p.algo_index == 0) return std::nullopt;
-                      return fmt::format("{}", p.algo_index);
-                    },
-                    [](P& p, std::string_view text) {
-                      p.algo = text == "null" ? AlgoChoice::null : AlgoChoice::heuristic;
-                      if (text != "null") p.algo_index = static_cast<int>(parse_integer("algo", text, 0, 255));
-                    }});
+  fields.push_back({"algo", write_algo, read_algo});
 }
 
 const std::vector<Field>& fields() {

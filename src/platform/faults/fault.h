@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lt_audit/matmul_problem.h"
+#include "lt_audit/owners.h"
 #include "lt_audit/platform.h"
-#include "platform/owners.h"
 
 namespace lt_audit::faults {
 
@@ -81,6 +81,14 @@ cublasStatus_t send(const Platform& real, const HeuristicCall& call);
 /// since an algorithm chosen for other shapes would be refused. NOT_SUPPORTED when it offers none.
 cublasStatus_t send_with_own_algorithm(const Platform& real, MatmulCall call);
 
+/// Sends the call with other layouts for A and B and an algorithm of its own. A fault that the library cannot be
+/// brought to run leaves the call alone.
+cublasStatus_t send_with_inputs(const Platform& real, const MatmulCall& call, const MatrixShape& a,
+                                const MatrixShape& b);
+
+/// Sends the call without the last 16 of k; as it is when k is no longer than that.
+cublasStatus_t send_without_k_tail(const Platform& real, const CallFacts& facts, const MatmulCall& call);
+
 /// A layout with the type, sizes, order and batch of the shape; an empty owner when the library refuses.
 MatrixLayout make_layout(const LtApi& lt, const MatrixShape& shape);
 
@@ -149,6 +157,8 @@ struct Scalar {
   alignas(16) std::byte bytes[16] = {};
 };
 Scalar scalar_of(cudaDataType_t scale_type, bool one);
+/// A copy of one in host memory.
+Scalar scalar_at(cudaDataType_t scale_type, const void* host);
 /// True when the call passes its scalars in host memory and this one has the value 0 or 1.
 bool host_scalar_is(const CallFacts& facts, const void* scalar, bool one);
 /// True when the call passes its scalars in host memory.
@@ -157,6 +167,11 @@ bool has_host_scalars(const CallFacts& facts);
 /// Overwrites bytes on the stream with two patterns in turn, so that at least every second byte changes whatever they
 /// held.
 void scribble(const Platform& real, void* begin, std::size_t bytes, cudaStream_t stream);
+
+/// Overwrites one element in the middle of D on the call's stream, away from the edges that a tile's boundary handling
+/// would get wrong. Bytes of 0x3D are no integer in any floating-point type and out of reach of the sums of any small
+/// problem.
+void spoil_middle_element(const Platform& real, const CallFacts& facts, const MatmulCall& call);
 
 /// The byte `offset` elements behind a matrix's first element.
 void* element(void* matrix, const MatrixShape& shape, std::int64_t offset);

@@ -1,0 +1,114 @@
+// One problem laid out in device memory with its cuBLASLt objects, for checks that need a sequence of calls instead of
+// the engine's one: two captures, two streams, two contexts. Every step is the caller's; what went before is verified
+// like a run of the engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lt_audit/matmul_problem.h"
+#include "lt_audit/observation.h"
+#include "lt_audit/platform.h"
+
+namespace lt_audit {
+
+class Bench;
+
+/// A case cannot be run here although it applies: its message becomes Observation::not_run. Thrown by the steps below
+/// and by checks ("needs a second GPU, this machine has one").
+class NotRun : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Records a step in the observation. True when it succeeded.
+bool record(Observation& observation, const char* name, const char* call, cublasStatus_t status);
+bool record(Observation& observation, const char* name, const char* call, cudaError_t error);
+
+/// What cublasLtMatmulAlgoGetHeuristic answered: the results are as many as it returned.
+struct HeuristicAnswer {
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  std::vector<cublasLtMatmulHeuristicResult_t> results;
+};
+
+/// Device addresses of the operands. bias is null without a bias epilogue, workspace without a workspace.
+struct OperandPointers {
+  void* a = nullptr;
+  void* b = nullptr;
+  void* c = nullptr;
+  void* d = nullptr;
+  void* bias = nullptr;
+  void* workspace = nullptr;
+};
+
+class PreparedMatmul {
+ public:
+  /// Memory for the problem in the bench's context. Throws NotRun when it does not fit; AuditError for the audit's own
+  /// calls. Made by Session::prepare and Session::prepare_apart.
+  PreparedMatmul(std::shared_ptr<Bench> bench, const MatmulProblem& problem, std::uint64_t seed);
+  ~PreparedMatmul();
+  PreparedMatmul(PreparedMatmul&&) noexcept;
+  PreparedMatmul& operator=(PreparedMatmul&&) noexcept;
+
+  const MatmulProblem& problem() const;
+  const OperandPointers& pointers() const;
+  /// The stream on which buffers are filled and verified: non-blocking, of the bench's context.
+  cudaStream_t stream() const;
+
+  /// Descriptor, layouts and preference with all attributes of the problem. False, and the step recorded, when the
+  /// library refused one.
+  bool describe(Observation& observation);
+  cublasLtMatmulDesc_t desc() const;
+  cublasLtMatrixLayout_t d_layout() const;
+  cublasLtMatmulPreference_t preference() const;
+  /// Destroy what describe made, now; nothing else may be called that needs it.
+  void destroy_desc();
+  void destroy_layouts();
+  void destroy_preference();
+
+  /// cublasLtMatmulAlgoGetHeuristic with the objects of describe.
+  HeuristicAnswer query(cublasLtHandle_t handle, int requested_results) const;
+  /// The same recorded: the stage "heuristic" and the results in the observation. The first algorithm, or null when
+  /// there is none to run.
+  const cublasLtMatmulAlgo_t* choose(cublasLtHandle_t handle, Observation& observation);
+  /// A result with its configuration read.
+  HeuristicResult read(const cublasLtMatmulHeuristicResult_t& result) const;
+  /// cublasLtMatmulAlgoCheck; fills workspaceSize and wavesCount of `checked`.
+  cublasStatus_t check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo,
+                       cublasLtMatmulHeuristicResult_t* checked) const;
+
+  /// alpha and beta of the next calls; in device memory when the pointer mode is device. Synchronises the stream.
+  void set_scalars(double alpha, double beta);
+  /// Inputs, poison and guard zones; another variant gives other values at the same addresses. Synchronises the stream.
+  void fill(std::uint64_t variant = 0);
+  /// Fills the whole workspace with one byte. Synchronises the stream.
+  void fill_workspace(unsigned char byte);
+
+  /// cublasLtMatmul on the operands; a null algorithm is the library's own choice.
+  cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream) const;
+  /// The same, recorded as the stage "matmul". True for SUCCESS.
+  bool matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+              Observation& observation) const;
+
+  /// From here on D is expected to hold this other matmul's bias, as filled there: for a descriptor that points at it.
+  /// `other` may be this matmul itself.
+  void expect_bias_of(const PreparedMatmul& other);
+
+  /// Compares all memory with what `expected`, a problem with the same buffers and perhaps other scalars or another
+  /// epilogue, makes of the last fill. Sets Observation::verification, or its end when the context is lost. Work on
+  /// other streams must have ended. True when everything is right.
+  bool verify(Observation& observation, const MatmulProblem& expected);
+  bool verify(Observation& observation) { return verify(observation, problem()); }
+  /// The memory outside D's elements alone: for a call that must not have run. `untouched` is true when D still holds
+  /// its poison in every element.
+  bool verify_untouched(Observation& observation);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lt_audit

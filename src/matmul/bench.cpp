@@ -1,0 +1,68 @@
+#include "matmul/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lt_audit {
+namespace {
+
+/// Left to the library: its own workspaces, module code.
+constexpr std::size_t kReserveBytes = std::size_t{256} << 20;
+
+Stream make_stream(const CudaApi& cuda) {
+  cudaStream_t stream = nullptr;
+  require(cuda.stream_create_with_flags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  return {cuda, stream};
+}
+
+}  // namespace
+
+Bench::Bench(const Platform& platform, std::uint64_t seed, std::size_t first_slab_bytes)
+    : platform_(platform),
+      first_slab_bytes_(first_slab_bytes),
+      stream_(make_stream(platform.cuda)),
+      verifier_(platform, stream_.get(), seed) {}
+
+std::optional<std::string> Bench::make_room(std::size_t bytes) {
+  if (bytes <= slab_bytes_) return std::nullopt;
+  slab_.reset();
+  slab_bytes_ = 0;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  require(platform_.cuda.mem_get_info(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  const auto needs = [&] {
+    return fmt::format("needs {:.1f} GiB of GPU memory, {:.1f} GiB are free", static_cast<double>(bytes) / kGiB,
+                       static_cast<double>(free_bytes) / kGiB);
+  };
+  if (bytes + kReserveBytes > free_bytes) return needs();
+  std::size_t wanted = std::max(bytes, first_slab_bytes_);
+  if (wanted + kReserveBytes > free_bytes) wanted = bytes;
+  void* memory = nullptr;
+  if (platform_.cuda.malloc(&memory, wanted) != cudaSuccess) {
+    // Another process took it in between: not an error of this audit. The error is not sticky; it is cleared.
+    static_cast<void>(platform_.cuda.get_last_error());
+    return needs();
+  }
+  slab_ = DeviceMemory(platform_.cuda, memory);
+  slab_bytes_ = wanted;
+  return std::nullopt;
+}
+
+std::optional<BufferPlan> Bench::place(const MatmulProblem& problem, const ExactInputs& inputs, std::string& not_run) {
+  if (auto reason = cannot_lay_out(problem)) {
+    not_run = *reason;
+    return std::nullopt;
+  }
+  const std::size_t product_bytes = verifier_.scratch_bytes(problem, inputs);
+  const std::size_t bytes = plan_buffers(problem, inputs, nullptr).total_bytes;
+  if (auto reason = make_room(bytes + product_bytes)) {
+    not_run = *reason;
+    return std::nullopt;
+  }
+  verifier_.use_scratch(static_cast<std::byte*>(slab_.get()) + bytes);
+  return plan_buffers(problem, inputs, slab_.get());
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,174 @@
+#include "lt_audit/prepared_matmul.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lt_audit/error.h"
+#include "lt_audit/verdict.h"
+#include "matmul/bench.h"
+#include "matmul/lt_call.h"
+
+namespace lt_audit {
+namespace {
+
+/// As many as the engine asks for.
+constexpr int kRequestedResults = 8;
+
+}  // namespace
+
+bool record(Observation& observation, const char* name, const char* call, cublasStatus_t status) {
+  observation.stages.push_back({name, call, name_of(status)});
+  return status == CUBLAS_STATUS_SUCCESS;
+}
+
+bool record(Observation& observation, const char* name, const char* call, cudaError_t error) {
+  observation.stages.push_back({name, call, name_of(error)});
+  return error == cudaSuccess;
+}
+
+struct PreparedMatmul::State {
+  State(std::shared_ptr<Bench> the_bench, const MatmulProblem& the_problem, std::uint64_t the_seed)
+      : bench(std::move(the_bench)),
+        problem(the_problem),
+        seed(the_seed),
+        inputs(choose_inputs(problem, seed)),
+        buffers(place()),
+        call(bench->platform(), problem, buffers) {}
+
+  BufferPlan place() {
+    std::string not_run;
+    auto plan = bench->place(problem, inputs, not_run);
+    if (!plan) throw NotRun(not_run);
+    pointers = {plan->a, plan->b, plan->c, plan->d, plan->bias, plan->workspace};
+    return *plan;
+  }
+
+  void synchronize() const {
+    require(bench->platform().cuda.stream_synchronize(bench->stream()), "cudaStreamSynchronize");
+  }
+
+  std::shared_ptr<Bench> bench;
+  MatmulProblem problem;
+  std::uint64_t seed;
+  OperandPointers pointers;
+  ExactInputs inputs;
+  BufferPlan buffers;
+  LtCall call;
+  cublasLtMatmulAlgo_t chosen{};
+  std::optional<ValuePattern> expected_bias;
+};
+
+PreparedMatmul::PreparedMatmul(std::shared_ptr<Bench> bench, const MatmulProblem& problem, std::uint64_t seed)
+    : state_(std::make_unique<State>(std::move(bench), problem, seed)) {}
+PreparedMatmul::~PreparedMatmul() = default;
+PreparedMatmul::PreparedMatmul(PreparedMatmul&&) noexcept = default;
+PreparedMatmul& PreparedMatmul::operator=(PreparedMatmul&&) noexcept = default;
+
+const MatmulProblem& PreparedMatmul::problem() const { return state_->problem; }
+const OperandPointers& PreparedMatmul::pointers() const { return state_->pointers; }
+cudaStream_t PreparedMatmul::stream() const { return state_->bench->stream(); }
+
+bool PreparedMatmul::describe(Observation& observation) { return state_->call.describe(observation); }
+cublasLtMatmulDesc_t PreparedMatmul::desc() const { return state_->call.desc().get(); }
+cublasLtMatrixLayout_t PreparedMatmul::d_layout() const { return state_->call.d_layout().get(); }
+cublasLtMatmulPreference_t PreparedMatmul::preference() const { return state_->call.preference().get(); }
+void PreparedMatmul::destroy_desc() { state_->call.desc().reset(); }
+void PreparedMatmul::destroy_preference() { state_->call.preference().reset(); }
+void PreparedMatmul::destroy_layouts() {
+  auto& call = state_->call;
+  for (auto* layout : {&call.a_layout(), &call.b_layout(), &call.c_layout(), &call.d_layout()}) layout->reset();
+}
+
+HeuristicAnswer PreparedMatmul::query(cublasLtHandle_t handle, int requested_results) const {
+  return state_->call.query(handle, requested_results);
+}
+
+const cublasLtMatmulAlgo_t* PreparedMatmul::choose(cublasLtHandle_t handle, Observation& observation) {
+  const auto answer = query(handle, kRequestedResults);
+  record(observation, "heuristic", "cublasLtMatmulAlgoGetHeuristic", answer.status);
+  for (const auto& result : answer.results) observation.heuristic.push_back(read(result));
+  if (answer.results.empty() || answer.results.front().state != CUBLAS_STATUS_SUCCESS) return nullptr;
+  state_->chosen = answer.results.front().algo;
+  return &state_->chosen;
+}
+
+HeuristicResult PreparedMatmul::read(const cublasLtMatmulHeuristicResult_t& result) const {
+  return state_->call.read(result);
+}
+
+cublasStatus_t PreparedMatmul::check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo,
+                                     cublasLtMatmulHeuristicResult_t* checked) const {
+  return state_->call.check(handle, algo, checked);
+}
+
+void PreparedMatmul::set_scalars(double alpha, double beta) {
+  state_->call.set_scalars(alpha, beta);
+  state_->call.upload_scalars(stream());
+  state_->synchronize();
+}
+
+void PreparedMatmul::fill(std::uint64_t variant) {
+  auto& state = *state_;
+  // Seeds of neighbouring runs differ by one.
+  constexpr std::uint64_t kVariantStep = 1'000'003;
+  state.inputs = choose_inputs(state.problem, state.seed + variant * kVariantStep);
+  state.buffers = state.place();
+  state.bench->verifier().prepare(state.problem, state.inputs, state.buffers);
+  state.call.upload_scalars(stream());
+  state.synchronize();
+}
+
+void PreparedMatmul::fill_workspace(unsigned char byte) {
+  if (state_->pointers.workspace == nullptr) return;
+  require(state_->bench->platform().cuda.memset_async(state_->pointers.workspace, byte,
+                                                      static_cast<std::size_t>(problem().workspace_bytes), stream()),
+          "cudaMemsetAsync");
+  state_->synchronize();
+}
+
+cublasStatus_t PreparedMatmul::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo,
+                                      cudaStream_t stream) const {
+  return state_->call.matmul(handle, algo, stream);
+}
+
+bool PreparedMatmul::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                            Observation& observation) const {
+  return record(observation, "matmul", "cublasLtMatmul", matmul(handle, algo, stream));
+}
+
+void PreparedMatmul::expect_bias_of(const PreparedMatmul& other) {
+  state_->expected_bias.reset();
+  if (&other != this) state_->expected_bias = other.state_->inputs.bias;
+}
+
+bool PreparedMatmul::verify(Observation& observation, const MatmulProblem& expected) {
+  auto& state = *state_;
+  // What lies in memory is in the regions of the buffers; these decide the expected D alone.
+  ExactInputs inputs = state.inputs;
+  if (state.expected_bias) inputs.bias = *state.expected_bias;
+  auto& verifier = state.bench->verifier();
+  auto launched = verifier.reset_record();
+  if (launched == cudaSuccess) launched = verifier.launch(expected, inputs, state.buffers, true);
+  const auto error = state.bench->platform().cuda.stream_synchronize(stream());
+  if (launched != cudaSuccess || error != cudaSuccess) {
+    // The audit's kernels fault only when an earlier call has spoiled the context.
+    observation.end = ProcessEnd::context_lost;
+    observation.end_detail = name_of(error != cudaSuccess ? error : launched);
+    return false;
+  }
+  observation.verification = verifier.read(expected, inputs, state.buffers, true);
+  const auto& seen = *observation.verification;
+  return seen.wrong == 0 && seen.compared > 0 && seen.bytes_outside_d() == 0 && seen.input_bytes_changed() == 0;
+}
+
+bool PreparedMatmul::verify_untouched(Observation& observation) {
+  if (verify(observation, problem()) || !observation.verification) return false;
+  auto& seen = *observation.verification;
+  const bool untouched =
+      seen.unwritten == seen.compared && seen.bytes_outside_d() == 0 && seen.input_bytes_changed() == 0;
+  if (untouched) observation.verification.reset();
+  return untouched;
+}
+
+}  // namespace lt_audit

@@ -1,0 +1,176 @@
+// Sequences of steps over the simulator: what is filled, called and verified apart from each other.
+#include "lt_audit/prepared_matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+#include "lt_audit/error.h"
+#include "lt_audit/owners.h"
+#include "lt_audit/session.h"
+#include "lt_audit/verdict.h"
+#include "matmul/engine.h"
+#include "platform/platforms.h"
+#include "workload/problem_text.h"
+
+namespace lt_audit {
+namespace {
+
+class PreparedMatmulTest : public testing::Test {
+ protected:
+  /// Described and asked about, with the first algorithm.
+  const cublasLtMatmulAlgo_t* ready(PreparedMatmul& matmul) {
+    return matmul.describe(observation) ? matmul.choose(session.handle(), observation) : nullptr;
+  }
+  /// One call on the matmul's own stream, synchronised.
+  void call(PreparedMatmul& matmul, const cublasLtMatmulAlgo_t* algo) {
+    EXPECT_TRUE(matmul.matmul(session.handle(), algo, matmul.stream(), observation));
+    EXPECT_EQ(platform.cuda.stream_synchronize(matmul.stream()), cudaSuccess);
+  }
+
+  Platform platform = make_simulator_platform({});
+  Target target = describe_target(platform, 0);
+  MatmulEngine engine{platform, {}};
+  Session session{platform, target, engine};
+  Observation observation;
+  MatmulProblem problem = problem_from_text("m=48,n=40,k=32,a=f32,epilogue=bias");
+};
+
+TEST_F(PreparedMatmulTest, StepsDoWhatTheEngineDoes) {
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  ASSERT_NE(algo, nullptr);
+  matmul.fill();
+  call(matmul, algo);
+  EXPECT_TRUE(matmul.verify(observation));
+  EXPECT_EQ(outcome_of(observation), Outcome::correct) << describe(observation);
+  EXPECT_EQ(observation.verification->compared, 48U * 40U);
+  EXPECT_FALSE(observation.heuristic.empty());
+}
+
+TEST_F(PreparedMatmulTest, AnotherVariantHasOtherValuesAtTheSameAddresses) {
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  const auto before = matmul.pointers();
+  matmul.fill(1);
+  call(matmul, algo);
+  matmul.fill(2);
+  EXPECT_EQ(matmul.pointers().d, before.d);
+  EXPECT_TRUE(matmul.verify_untouched(observation));
+  call(matmul, algo);
+  EXPECT_TRUE(matmul.verify(observation));
+  // D of the first values does not pass for the second.
+  matmul.fill(1);
+  call(matmul, algo);
+  EXPECT_TRUE(matmul.verify(observation));
+}
+
+TEST_F(PreparedMatmulTest, VerificationMayExpectAnotherEpilogueOrScalar) {
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  auto tripled = problem;
+  tripled.alpha = 3;
+  auto rectified = problem;
+  rectified.epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+  matmul.set_scalars(3, 0);
+  matmul.fill();
+  call(matmul, algo);
+  EXPECT_FALSE(matmul.verify(observation));
+  EXPECT_FALSE(matmul.verify(observation, rectified));
+  EXPECT_TRUE(matmul.verify(observation, tripled)) << describe(observation);
+}
+
+TEST_F(PreparedMatmulTest, ExpectsTheBiasOfAnother) {
+  auto matmul = session.prepare(problem);
+  auto other = session.prepare_apart(problem);
+  const auto* algo = ready(matmul);
+  other.fill(9);
+  matmul.fill(1);
+  const void* bias = other.pointers().bias;
+  ASSERT_EQ(platform.lt.matmul_desc_set_attribute(matmul.desc(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+            CUBLAS_STATUS_SUCCESS);
+  call(matmul, algo);
+  EXPECT_FALSE(matmul.verify(observation));
+  matmul.expect_bias_of(other);
+  EXPECT_TRUE(matmul.verify(observation)) << describe(observation);
+  matmul.expect_bias_of(matmul);
+  EXPECT_FALSE(matmul.verify(observation));
+}
+
+TEST_F(PreparedMatmulTest, UntouchedMeansThatNothingWasWritten) {
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  matmul.fill();
+  EXPECT_TRUE(matmul.verify_untouched(observation));
+  EXPECT_FALSE(observation.verification.has_value());
+  EXPECT_FALSE(matmul.verify(observation));
+  EXPECT_EQ(observation.verification->unwritten, 48U * 40U);
+  call(matmul, algo);
+  EXPECT_FALSE(matmul.verify_untouched(observation));
+}
+
+TEST_F(PreparedMatmulTest, AByteBehindDIsNoUntouchedD) {
+  auto matmul = session.prepare(problem);
+  matmul.fill();
+  auto* behind = static_cast<std::byte*>(matmul.pointers().d) + 48 * 40 * sizeof(float);
+  ASSERT_EQ(platform.cuda.memset_async(behind, 0x11, 4, matmul.stream()), cudaSuccess);
+  EXPECT_FALSE(matmul.verify_untouched(observation));
+  EXPECT_EQ(outcome_of(observation), Outcome::out_of_bounds);
+}
+
+TEST_F(PreparedMatmulTest, TheEnginesMemoryIsGivenOnce) {
+  {
+    const auto first = session.prepare(problem);
+    EXPECT_THROW(static_cast<void>(session.prepare(problem)), std::logic_error);
+    EXPECT_NO_THROW(static_cast<void>(session.prepare_apart(problem)));
+  }
+  EXPECT_NO_THROW(static_cast<void>(session.prepare(problem)));
+  EXPECT_EQ(outcome_of(session.run(problem)), Outcome::correct);
+}
+
+TEST_F(PreparedMatmulTest, AProblemThatDoesNotFitIsNotRun) {
+  EXPECT_THROW(static_cast<void>(session.prepare(problem_from_text("m=1000000,n=1000000,k=1,a=f32"))), NotRun);
+  EXPECT_THROW(static_cast<void>(session.prepare_apart(problem_from_text("m=16,n=16,k=16,a=f32,a_offset=2"))), NotRun);
+}
+
+TEST_F(PreparedMatmulTest, DestroyedObjectsAreGone) {
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  matmul.fill();
+  matmul.destroy_desc();
+  EXPECT_EQ(matmul.matmul(session.handle(), algo, matmul.stream()), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+TEST_F(PreparedMatmulTest, TheEngineComesBackAfterTheDeviceWasReset) {
+  EXPECT_EQ(outcome_of(session.run(problem)), Outcome::correct);
+  session.release_engine();
+  ASSERT_EQ(platform.cuda.device_reset(), cudaSuccess);
+  ASSERT_EQ(platform.cuda.set_device(0), cudaSuccess);
+  EXPECT_EQ(outcome_of(session.run(problem)), Outcome::correct);
+}
+
+TEST_F(PreparedMatmulTest, AGivenAlgorithmNeedsNoQuery) {
+  auto given = problem;
+  {
+    auto matmul = session.prepare(problem);
+    const auto* algo = ready(matmul);
+    ASSERT_NE(algo, nullptr);
+    given.algo = AlgoChoice::given;
+    std::copy(std::begin(algo->data), std::end(algo->data), given.algo_words.begin());
+  }
+  const auto seen = session.run(problem_from_text(to_text(given)));
+  EXPECT_EQ(outcome_of(seen), Outcome::correct) << describe(seen);
+  EXPECT_EQ(seen.stage("heuristic"), nullptr);
+  ASSERT_NE(seen.stage("algo_check"), nullptr);
+  given.algo_words[2] ^= 1;
+  EXPECT_EQ(outcome_of(session.run(given)), Outcome::refused);
+}
+
+TEST_F(PreparedMatmulTest, ASessionWithoutProcessesSaysSo) {
+  EXPECT_THROW(static_cast<void>(session.run_in_other_process(problem)), AuditError);
+}
+
+}  // namespace
+}  // namespace lt_audit
