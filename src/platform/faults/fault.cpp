@@ -45,6 +45,11 @@ bool read_shape(const LtApi& lt, cublasLtMatrixLayout_t layout, MatrixShape& sha
   return true;
 }
 
+/// A scale type may be complex, which no matrix of a problem is.
+std::size_t bytes_of_scalar(cudaDataType_t scale_type) {
+  return scale_type == CUDA_C_64F ? 16 : scale_type == CUDA_C_32F ? 8 : bytes_of(scale_type);
+}
+
 std::uint32_t alignment_of(const void* pointer) {
   return alignment_of_offset(static_cast<std::int64_t>(misalignment(pointer, 256)));
 }
@@ -125,6 +130,27 @@ cublasStatus_t send_with_own_algorithm(const Platform& real, MatmulCall call) {
   if (returned == 0 || result.state != CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_NOT_SUPPORTED;
   call.algo = &result.algo;
   return send(real, call);
+}
+
+cublasStatus_t send_with_inputs(const Platform& real, const MatmulCall& call, const MatrixShape& a,
+                                const MatrixShape& b) {
+  const MatrixLayout a_layout = make_layout(real.lt, a);
+  const MatrixLayout b_layout = make_layout(real.lt, b);
+  if (!a_layout || !b_layout) return send(real, call);
+  MatmulCall changed = call;
+  changed.operands.a = a_layout.get();
+  changed.operands.b = b_layout.get();
+  const cublasStatus_t status = send_with_own_algorithm(real, changed);
+  return status == CUBLAS_STATUS_SUCCESS ? status : send(real, call);
+}
+
+cublasStatus_t send_without_k_tail(const Platform& real, const CallFacts& facts, const MatmulCall& call) {
+  if (facts.k() <= 16) return send(real, call);
+  MatrixShape a = facts.a;
+  MatrixShape b = facts.b;
+  (facts.transa == CUBLAS_OP_N ? a.cols : a.rows) -= 16;
+  (facts.transb == CUBLAS_OP_N ? b.rows : b.cols) -= 16;
+  return send_with_inputs(real, call, a, b);
 }
 
 MatrixLayout make_layout(const LtApi& lt, const MatrixShape& shape) {
@@ -250,12 +276,16 @@ Scalar scalar_of(cudaDataType_t scale_type, bool one) {
   return scalar;
 }
 
+Scalar scalar_at(cudaDataType_t scale_type, const void* host) {
+  Scalar scalar;
+  std::memcpy(scalar.bytes, host, bytes_of_scalar(scale_type));
+  return scalar;
+}
+
 bool has_host_scalars(const CallFacts& facts) { return facts.pointer_mode == CUBLASLT_POINTER_MODE_HOST; }
 
 bool host_scalar_is(const CallFacts& facts, const void* scalar, bool one) {
-  const std::size_t bytes = facts.scale_type == CUDA_C_64F   ? 16
-                            : facts.scale_type == CUDA_C_32F ? 8
-                                                             : bytes_of(facts.scale_type);
+  const std::size_t bytes = bytes_of_scalar(facts.scale_type);
   if (!has_host_scalars(facts) || scalar == nullptr || bytes == 0) return false;
   const Scalar wanted = scalar_of(facts.scale_type, one);
   return std::memcmp(scalar, wanted.bytes, bytes) == 0;
@@ -266,6 +296,13 @@ void scribble(const Platform& real, void* begin, std::size_t bytes, cudaStream_t
   static_cast<void>(real.cuda.memset_async(begin, 0x5A, bytes - half, stream));
   if (half == 0) return;
   static_cast<void>(real.cuda.memset_async(static_cast<std::byte*>(begin) + (bytes - half), 0xA5, half, stream));
+}
+
+void spoil_middle_element(const Platform& real, const CallFacts& facts, const MatmulCall& call) {
+  if (line_count(facts.d) < 1 || line_length(facts.d) < 1) return;
+  const std::int64_t offset = line_offset(facts.d, line_count(facts.d) / 2) + line_length(facts.d) / 2;
+  void* const middle = element(call.d, facts.d, offset);
+  static_cast<void>(real.cuda.memset_async(middle, 0x3D, bytes_of(facts.d.type), call.stream));
 }
 
 void* element(void* matrix, const MatrixShape& shape, std::int64_t offset) {

@@ -51,4 +51,28 @@ void plant_hang(Platform& platform);
 void plant_slow_call(Platform& platform);
 void plant_sticky_misaligned_address(Platform& platform);
 
+// heuristic.cpp: what the heuristic hands out is worth less than it says.
+void plant_algorithm_bound_to_stream(Platform& platform);
+void plant_one_bad_algorithm(Platform& platform);
+void plant_restored_algorithm_refused(Platform& platform);
+void plant_result_state_not_success(Platform& platform);
+void plant_split_k_tail_lost(Platform& platform);
+void plant_workspace_above_limit(Platform& platform);
+
+// lifetime.cpp: what a handle is bound to, and what outlives it.
+void plant_destroyed_handle_crashes(Platform& platform);
+void plant_handle_bound_to_context(Platform& platform);
+void plant_leak_per_handle(Platform& platform);
+
+// capture.cpp: what is captured, and whether the capture survives it.
+void plant_capture_invalidated(Platform& platform);
+void plant_matmul_outside_graph(Platform& platform);
+void plant_refused_matmul_in_capture_as_success(Platform& platform);
+void plant_stale_descriptor_in_second_capture(Platform& platform);
+
+// replay.cpp: what a launched graph reads, needs and was updated to.
+void plant_descriptor_read_at_replay(Platform& platform);
+void plant_exec_update_ignored(Platform& platform);
+void plant_replay_reads_freed_workspace(Platform& platform);
+
 }  // namespace lt_audit::faults

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lt_audit/matmul_problem.h"
@@ -83,5 +85,25 @@ inline const std::vector<Row>& rows() {
   };
   return list;
 }
+
+/// Faults that show in no single call; sequences_test.cpp and graphs_test.cpp have what they do.
+inline constexpr std::array<std::string_view, 16> kSequenceFaults = {
+    "algorithm-bound-to-stream",
+    "capture-invalidated",
+    "descriptor-read-at-replay",
+    "destroyed-handle-crashes",
+    "exec-update-ignored",
+    "handle-bound-to-context",
+    "leak-per-handle",
+    "matmul-outside-graph",
+    "one-bad-algorithm",
+    "refused-matmul-in-capture-as-success",
+    "replay-reads-freed-workspace",
+    "restored-algorithm-refused",
+    "result-state-not-success",
+    "split-k-tail-lost",
+    "stale-descriptor-in-second-capture",
+    "workspace-above-limit",
+};
 
 }  // namespace lt_audit::faults

@@ -143,8 +143,9 @@ TEST_P(FaultRow, LeavesTheCallersDescriptorAsItWas) {
 
 INSTANTIATE_TEST_SUITE_P(All, FaultRow, testing::ValuesIn(rows()), [](const auto& row) { return row.param.name(); });
 
-TEST(FaultRows, NameEveryFaultButTheOnesThatEndOrDelayTheProcess) {
+TEST(FaultRows, NameEveryFaultButTheOnesThatEndOrDelayTheProcessOrNeedSeveralCalls) {
   std::vector<std::string_view> named = {"crash", "hang", "slow-call"};
+  named.insert(named.end(), kSequenceFaults.begin(), kSequenceFaults.end());
   for (const Row& row : rows()) named.emplace_back(row.fault);
   std::sort(named.begin(), named.end());
   std::vector<std::string_view> all;

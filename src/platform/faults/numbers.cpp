@@ -9,19 +9,6 @@
 namespace lt_audit::faults {
 namespace {
 
-/// The call with other layouts for A and B. A fault that the library cannot be brought to run leaves the call alone.
-cublasStatus_t send_with_inputs(const Platform& real, const MatmulCall& call, const MatrixShape& a,
-                                const MatrixShape& b) {
-  const MatrixLayout a_layout = make_layout(real.lt, a);
-  const MatrixLayout b_layout = make_layout(real.lt, b);
-  if (!a_layout || !b_layout) return send(real, call);
-  MatmulCall changed = call;
-  changed.operands.a = a_layout.get();
-  changed.operands.b = b_layout.get();
-  const cublasStatus_t status = send_with_own_algorithm(real, changed);
-  return status == CUBLAS_STATUS_SUCCESS ? status : send(real, call);
-}
-
 const void* rounded_down(const void* pointer) {
   return static_cast<const std::byte*>(pointer) - misalignment(pointer, 16);
 }
@@ -99,12 +86,7 @@ void plant_c_read_at_beta_zero(Platform& platform) {
 
 void plant_k_tail_lost(Platform& platform) {
   on_matmul(platform, [](const Platform& real, const CallFacts& facts, const MatmulCall& call) {
-    if (!facts.inputs_are_16_bit() || facts.k() <= 16) return send(real, call);
-    MatrixShape a = facts.a;
-    MatrixShape b = facts.b;
-    (facts.transa == CUBLAS_OP_N ? a.cols : a.rows) -= 16;
-    (facts.transb == CUBLAS_OP_N ? b.rows : b.cols) -= 16;
-    return send_with_inputs(real, call, a, b);
+    return facts.inputs_are_16_bit() ? send_without_k_tail(real, facts, call) : send(real, call);
   });
 }
 
@@ -153,12 +135,8 @@ void plant_unlisted_input_as_fp32(Platform& platform) {
 void plant_wrong_element(Platform& platform) {
   on_matmul(platform, [](const Platform& real, const CallFacts& facts, const MatmulCall& call) {
     const cublasStatus_t status = send(real, call);
-    if (status != CUBLAS_STATUS_SUCCESS || !facts.inputs_are(CUDA_R_8I) || facts.d.type != CUDA_R_32I) return status;
-    if (line_count(facts.d) < 1 || line_length(facts.d) < 1) return status;
-    // The middle of D, away from the edges that a tile's boundary handling would get wrong. 0x3D3D3D3D is out of reach
-    // of the sums of any small problem.
-    const std::int64_t offset = line_offset(facts.d, line_count(facts.d) / 2) + line_length(facts.d) / 2;
-    static_cast<void>(real.cuda.memset_async(element(call.d, facts.d, offset), 0x3D, 4, call.stream));
+    const bool targeted = facts.inputs_are(CUDA_R_8I) && facts.d.type == CUDA_R_32I;
+    if (status == CUBLAS_STATUS_SUCCESS && targeted) spoil_middle_element(real, facts, call);
     return status;
   });
 }
