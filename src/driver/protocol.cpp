@@ -91,7 +91,7 @@ EngineOptions engine_options_from(const json& object) {
 ordered_json to_json(const MatmulEngine::Profile& profile) {
   return {{"setup_us", profile.setup_us},   {"prepare_us", profile.prepare_us}, {"heuristic_us", profile.heuristic_us},
           {"matmul_us", profile.matmul_us}, {"verify_us", profile.verify_us},   {"wait_us", profile.wait_us},
-          {"cublas_us", profile.cublas_us}};
+          {"cublas_us", profile.cublas_us}, {"steps_us", profile.steps_us}};
 }
 
 MatmulEngine::Profile profile_from(const json& object) {
@@ -103,6 +103,7 @@ MatmulEngine::Profile profile_from(const json& object) {
   profile.verify_us = object.at("verify_us").get<double>();
   profile.wait_us = object.at("wait_us").get<double>();
   profile.cublas_us = object.at("cublas_us").get<double>();
+  profile.steps_us = object.at("steps_us").get<double>();
   return profile;
 }
 

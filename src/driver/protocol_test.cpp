@@ -110,9 +110,11 @@ TEST(Protocol, ByeCarriesTheProfile) {
   MatmulEngine::Profile profile;
   profile.setup_us = 1;
   profile.cublas_us = 7.5;
+  profile.steps_us = 9.5;
   const auto copy = std::get<ByeResponse>(decode_response(body(encode(Response(ByeResponse{profile})))));
   EXPECT_DOUBLE_EQ(copy.profile.setup_us, 1);
   EXPECT_DOUBLE_EQ(copy.profile.cublas_us, 7.5);
+  EXPECT_DOUBLE_EQ(copy.profile.steps_us, 9.5);
 }
 
 TEST(Protocol, RefusesWhatIsNoMessage) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -16,6 +17,7 @@
 #include <optional>
 
 #include "driver/audit.h"
+#include "driver/other_process.h"
 #include "driver/plan.h"
 #include "driver/protocol.h"
 #include "lt_audit/error.h"
@@ -114,9 +116,9 @@ class Worker {
   std::unique_ptr<MatmulEngine> engine_;
   std::optional<Session> session_;
   /// Only the calls of cases are traced, not those of the start.
-  bool tracing_ = false;
+  std::atomic<bool> tracing_ = false;
   /// Number of the last traced call of this case.
-  int traced_ = 0;
+  std::atomic<int> traced_ = 0;
 };
 
 Platform make_platform(const WorkerOptions& options, std::string& no_gpu) {
@@ -164,7 +166,8 @@ void Worker::come_up(const StartRequest& request) {
 void Worker::warm_up(const StartRequest& request) {
   const auto begin = Clock::now();
   engine_ = std::make_unique<MatmulEngine>(platform_, request.engine);
-  session_.emplace(platform_, target_, *engine_);
+  session_.emplace(platform_, target_, *engine_,
+                   [request](const MatmulProblem& problem) { return run_in_other_process(request, problem); });
   plan_ = make_plan(request.selection, target_);
   parent_.send(WarmResponse{since(begin)});
 }
@@ -180,8 +183,19 @@ Observation Worker::observe(const CaseRequest& request) {
   const auto& planned = plan_.checks[request.check];
   tracing_ = true;
   traced_ = 0;
+  engine_->clear_log();
+  const auto begin = Clock::now();
   try {
     observation = planned.check->observe(*session_, planned.cases[request.index]);
+    // The engine puts the log of its own runs into their observations; what is left belongs to a sequence of steps.
+    if (observation.log.empty()) observation.log = engine_->take_log();
+    if (observation.times.host_us == 0) {
+      observation.times.host_us = since(begin) * 1e6;
+      engine_->add_steps(observation.times.host_us);
+    }
+  } catch (const NotRun& reason) {
+    observation = {};
+    observation.not_run = reason.what();
   } catch (const std::exception& error) {
     observation = {};
     observation.audit_error = error.what();
