@@ -67,6 +67,13 @@ void start(const Script& script, const StartRequest& request) {
   if (script.says("die")) _exit(7);
   const auto die_once = script.value("die-once");
   if (!die_once.empty() && first_here(die_once)) _exit(7);
+  // FILE.0 is made by the first worker, FILE.1 .. FILE.3 by those that then die at their start.
+  const auto die_later = script.value("die-thrice-after-first");
+  if (!die_later.empty() && !first_here(die_later + ".0")) {
+    for (const char* end : {".1", ".2", ".3"}) {
+      if (first_here(die_later + end)) _exit(7);
+    }
+  }
   const auto fail_later = script.value("fail-after-first");
   if (script.says("fail") || (!fail_later.empty() && !first_here(fail_later))) {
     send_text(encode(Response(FailedResponse{ErrorKind::cannot_run, "no GPU was found"})));

@@ -1,4 +1,4 @@
-// The loop of the parent process: one thread, poll(), a current worker, at most one spare, and those on their way out.
+// The loop of the parent process: one thread, poll(), a current worker, some spares, and those on their way out.
 #include "driver/supervisor.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "lt_audit/error.h"
@@ -16,7 +17,7 @@ namespace {
 /// Cases that a worker has in hand or before it. Enough that it does not wait while the parent writes the report (tens
 /// of ms).
 constexpr std::size_t kPipeline = 64;
-/// A spare for the isolated cases starts when this few shared cases are left, about as long as it takes to come up.
+/// Spares for the isolated cases start when this few shared cases are left, about as long as it takes to come up.
 constexpr std::size_t kWarmUpCases = 256;
 /// A library that dies at every call tells nothing new by the twentieth time, and each costs a start or a time limit.
 constexpr int kMaxDeathsInARow = 20;
@@ -65,15 +66,21 @@ struct Supervisor::StartFailure {
   std::string message;
   /// The worker itself said so; otherwise it died or stood still.
   bool told = false;
+  /// "SIGKILL" or "exit code 3"; empty when it did not die.
+  std::string death = {};
 };
 
 Supervisor::Supervisor(SupervisorOptions options) : options_(std::move(options)) {}
 
 Supervisor::~Supervisor() {
   current_.reset();
-  spare_.reset();
+  spares_.clear();
   leaving_.clear();
   reaper_.wait(kLeaveLimitSeconds);
+}
+
+std::size_t SupervisorOptions::usual_spares() {
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 4, 1, 3);
 }
 
 std::unique_ptr<Supervisor::Worker> Supervisor::start_worker() {
@@ -102,14 +109,14 @@ Supervisor::End Supervisor::run(std::span<const WorkItem> items, const Done& don
   while (answered_ < items_.size()) {
     if (auto reason = stop_reason(); !reason.empty()) {
       current_.reset();
-      spare_.reset();
+      spares_.clear();
       return {std::move(reason)};
     }
-    if (!current_ && spare_) current_ = std::move(spare_);
+    if (!current_) take_spare();
     if (!current_) current_ = start_worker();
     feed_current();
     if (!current_) continue;
-    start_spare_if_useful();
+    start_spares_if_useful();
     wait_and_handle();
   }
   return {};
@@ -161,18 +168,33 @@ void Supervisor::send_case(Worker& worker, std::size_t item) {
 
 void Supervisor::retire_current() { settle(current_, Fate::leaves); }
 
-void Supervisor::start_spare_if_useful() {
-  if (!spares_allowed_ || spare_ || !current_ || current_->state != Worker::State::warm) return;
-  const bool cases_left = !shared_queue_.empty() || !isolated_queue_.empty();
-  const bool for_isolated = !isolated_queue_.empty() && shared_queue_.size() < kWarmUpCases;
-  const bool after_restart = costs_.restarts > 0 && cases_left;
-  if (for_isolated || after_restart) spare_ = start_worker();
+/// The one that is furthest on its way becomes the current worker.
+void Supervisor::take_spare() {
+  if (spares_.empty()) return;
+  const auto best = std::max_element(spares_.begin(), spares_.end(),
+                                     [](const auto& left, const auto& right) { return left->state < right->state; });
+  current_ = std::move(*best);
+  spares_.erase(best);
+}
+
+std::size_t Supervisor::useful_spares() const {
+  if (!spares_allowed_ || !current_ || current_->state != Worker::State::warm) return 0;
+  // The first isolated case may find the current worker fresh; the others each need one.
+  if (!isolated_queue_.empty() && shared_queue_.size() < kWarmUpCases) {
+    return std::min(isolated_queue_.size(), options_.most_spares);
+  }
+  return costs_.restarts > 0 && !(shared_queue_.empty() && isolated_queue_.empty()) ? 1 : 0;
+}
+
+void Supervisor::start_spares_if_useful() {
+  const auto useful = useful_spares();
+  while (spares_.size() < useful) spares_.push_back(start_worker());
 }
 
 int Supervisor::poll_timeout_ms() const {
   auto next = Clock::now() + std::chrono::seconds(1);
   if (current_) next = std::min(next, deadline_of(*current_));
-  if (spare_) next = std::min(next, deadline_of(*spare_));
+  for (const auto& spare : spares_) next = std::min(next, deadline_of(*spare));
   for (const auto& worker : leaving_) next = std::min(next, deadline_of(*worker));
   const double ms = seconds_between(Clock::now(), next) * 1000;
   return static_cast<int>(std::ceil(std::max(ms, 0.0)));
@@ -195,9 +217,8 @@ Supervisor::Clock::time_point Supervisor::deadline_of(const Worker& worker) cons
 
 void Supervisor::wait_and_handle() {
   std::vector<std::unique_ptr<Worker>*> slots;
-  for (auto* slot : {&current_, &spare_}) {
-    if (*slot) slots.push_back(slot);
-  }
+  if (current_) slots.push_back(&current_);
+  for (auto& slot : spares_) slots.push_back(&slot);
   for (auto& slot : leaving_) slots.push_back(&slot);
   std::vector<pollfd> fds{{interrupts_.fd(), POLLIN, 0}};
   for (auto* slot : slots) {
@@ -218,7 +239,7 @@ void Supervisor::wait_and_handle() {
     if (any && fds[2 * i + 1].revents != 0) settle(slot, handle_input(*slot));
     if (slot) settle(slot, handle_deadline(*slot, now));
   }
-  std::erase_if(leaving_, [](const auto& worker) { return !worker; });
+  for (auto* list : {&spares_, &leaving_}) std::erase_if(*list, [](const auto& worker) { return !worker; });
   reaper_.collect();
 }
 
@@ -299,6 +320,7 @@ Supervisor::Fate Supervisor::handle_response(Worker& worker, Response&& response
   sum.verify_us += engine.verify_us;
   sum.wait_us += engine.wait_us;
   sum.cublas_us += engine.cublas_us;
+  sum.steps_us += engine.steps_us;
   return Fate::stays;
 }
 
@@ -349,11 +371,13 @@ Supervisor::Fate Supervisor::handle_deadline(Worker& worker, Clock::time_point n
 
 Supervisor::Fate Supervisor::worker_died(Worker& worker, const std::string& how) {
   if (worker.state != Worker::State::warm) {
-    return start_failed(
-        worker, {ErrorKind::cannot_run,
-                 fmt::format("the worker process died with {} while it started, twice; try another library with "
-                             "--cublaslt, or `--target simulator` to see whether the tool itself works",
-                             how)});
+    StartFailure failure;
+    failure.message = fmt::format(
+        "the worker process died with {} while it started, twice; try another library with --cublaslt, or "
+        "`--target simulator` to see whether the tool itself works",
+        how);
+    failure.death = how;
+    return start_failed(worker, failure);
   }
   Observation observation;
   observation.end = ProcessEnd::crashed;
@@ -375,9 +399,17 @@ Supervisor::Fate Supervisor::worker_broken(Worker& worker, const std::string& wh
 
 Supervisor::Fate Supervisor::start_failed(Worker& worker, const StartFailure& failure) {
   worker.process.kill();
-  if (spare_.get() == &worker) {
-    // A device in exclusive mode, or one too full for two: go on with one worker at a time.
-    spares_allowed_ = false;
+  const bool spare =
+      std::any_of(spares_.begin(), spares_.end(), [&worker](const auto& one) { return one.get() == &worker; });
+  if (spare) {
+    // A device in exclusive mode, or one too full for two: go on with one worker at a time. Death proves neither.
+    if (failure.death.empty() || ++spare_deaths_ >= kMaxDeathsInARow) spares_allowed_ = false;
+    return Fate::gone;
+  }
+  if (was_warm_ && !failure.death.empty()) {
+    // Something kills workers while they start; others have come up before, so the next one may.
+    ++deaths_in_a_row_;
+    last_death_ = failure.death;
     return Fate::gone;
   }
   ++start_failures_;
@@ -420,8 +452,8 @@ void Supervisor::deliver(std::size_t item, Observation&& observation) {
 
 void Supervisor::finish() {
   const auto before = Clock::now();
-  // A spare has nothing to tell.
-  spare_.reset();
+  // Spares have nothing to tell.
+  spares_.clear();
   if (current_) retire_current();
   while (!leaving_.empty() && interrupts_.received().empty()) wait_and_handle();
   leaving_.clear();

@@ -25,6 +25,11 @@ struct SupervisorOptions {
   StartRequest start;
   /// Seconds from nothing to "warm": library load over a slow network, first context of a machine with many GPUs.
   double start_limit_s = 120;
+  /// Workers that may warm up while another works; each keeps a core busy and a context on the device.
+  std::size_t most_spares = usual_spares();
+
+  /// One on a small machine, three where their start takes no core from the work.
+  static std::size_t usual_spares();
 };
 
 /// One case to run. The id must outlive the run.
@@ -87,7 +92,9 @@ class Supervisor {
   void send_start(Worker& worker);
   void feed_current();
   void send_case(Worker& worker, std::size_t item);
-  void start_spare_if_useful();
+  void start_spares_if_useful();
+  std::size_t useful_spares() const;
+  void take_spare();
   void retire_current();
 
   void wait_and_handle();
@@ -110,8 +117,8 @@ class Supervisor {
   Interrupts interrupts_;
   Reaper reaper_;
   std::unique_ptr<Worker> current_;
-  std::unique_ptr<Worker> spare_;
-  /// A list: workers join it while its elements are being handled.
+  /// Lists: workers join and leave them while their elements are being handled.
+  std::list<std::unique_ptr<Worker>> spares_;
   std::list<std::unique_ptr<Worker>> leaving_;
   bool spares_allowed_ = true;
 
@@ -125,6 +132,7 @@ class Supervisor {
   bool came_up_ = false;
   bool was_warm_ = false;
   int start_failures_ = 0;
+  int spare_deaths_ = 0;
   int deaths_in_a_row_ = 0;
   int lost_contexts_in_a_row_ = 0;
   std::string last_death_;

@@ -30,6 +30,10 @@ class Supervision {
 
   Supervision& shared(int count) { return add(count, false); }
   Supervision& isolated(int count) { return add(count, true); }
+  Supervision& spares(std::size_t count) {
+    options_.most_spares = count;
+    return *this;
+  }
   Supervision& start_limit(double seconds) {
     options_.start_limit_s = seconds;
     return *this;
@@ -219,6 +223,31 @@ TEST(Supervisor, KeepsItsResultsWhenNoSecondWorkerComesUp) {
   EXPECT_EQ(run.answers.size(), 4U);
   EXPECT_NE(run.end.reason.find("after 4 of 10 cases"), std::string::npos) << run.end.reason;
   EXPECT_NE(run.end.reason.find("no GPU was found"), std::string::npos) << run.end.reason;
+}
+
+TEST(Supervisor, GoesOnWhenLaterWorkersDieAtTheirStart) {
+  const auto file = fresh_file("lt_audit_die_later_");
+  Supervision run("crash=c3 die-thrice-after-first=" + file);
+  run.shared(10).go();
+  for (const char* end : {".0", ".1", ".2", ".3"}) {
+    EXPECT_TRUE(std::filesystem::remove(file + end)) << "no worker died with " << end;
+  }
+  EXPECT_TRUE(run.end.complete()) << run.end.reason;
+  run.expect_each_once();
+  EXPECT_EQ(run.not_survived(), std::set<std::string>{"c3"});
+}
+
+TEST(Supervisor, SeveralSparesGiveEachIsolatedCaseAFreshWorker) {
+  Supervision run("crash=c11 lose=c2");
+  run.spares(3).shared(10).isolated(6).go();
+  EXPECT_TRUE(run.end.complete());
+  run.expect_each_once();
+  EXPECT_EQ(run.not_survived(), (std::set<std::string>{"c11", "c2"}));
+  std::set<std::string> pids;
+  for (const auto* id : {"c0", "c10", "c12", "c13", "c14", "c15"}) pids.insert(run.only(id).facts.at("pid"));
+  EXPECT_EQ(pids.size(), 6U);
+  // No more workers than can be used: the first, its replacement, one for each isolated case.
+  EXPECT_LE(run.costs.workers, 8U);
 }
 
 TEST(Supervisor, ReportsAMissingProgram) {
