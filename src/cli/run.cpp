@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "cli/commands.h"
@@ -56,6 +57,9 @@ AuditOptions audit_options(const RunArguments& arguments, int device, ReportFile
     progress.show(fmt::format("{} {}/{}{}", id, event.done, event.total,
                               event.non_pass == 0 ? "" : fmt::format("  {} not pass", event.non_pass)));
   };
+  // A report that goes to standard output has no name yet, and a redacted one keeps its folder to itself.
+  const std::string path = file.shown_path();
+  if (!path.empty()) options.report_name = arguments.redact ? std::filesystem::path(path).filename().string() : path;
   options.checkpoint = [&file](const Report& report) { file.checkpoint(report); };
   return options;
 }

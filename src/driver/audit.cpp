@@ -150,7 +150,7 @@ void AuditRun::take(std::size_t item, Observation&& observation) {
   if (verdict.status != Status::pass && verdict.status != Status::skip) {
     ++progress_[check].non_pass;
     findings_.add(*planned.check, the_case, item, verdict,
-                  repro_command(*planned.check, the_case, options_.worker, report_.target.kind));
+                  repro_command(*planned.check, the_case, options_.worker, report_.target.kind, options_.report_name));
   }
   insert_result(check, index, make_result(the_case, verdict, observation));
   ++judged_;
@@ -228,6 +228,7 @@ void AuditRun::fill_profile() {
   add("worker: verify", engine.verify_us * 1e-6, cases);
   add("worker: wait", engine.wait_us * 1e-6, cases);
   add("worker: cublas", engine.cublas_us * 1e-6, cases);
+  add("worker: sequences", engine.steps_us * 1e-6, cases);
   add("waiting for answers", costs.waiting_s, cases);
   add("waiting for new workers", costs.restart_s, costs.restarts + costs.isolated_cases);
   add("judging", judge_s_, cases);

@@ -40,6 +40,8 @@ struct AuditOptions {
   WorkerOptions worker;
   /// The command line without the program name, for the report.
   std::vector<std::string> arguments;
+  /// The report's name in the commands that run a case of it again.
+  std::string report_name = "lt-audit.json";
   std::function<void(const ProgressEvent&)> progress;
   /// Called with the report as far as it is (all judged cases in it) at most every 250 ms and at the end of each check,
   /// to be written to disk.

@@ -101,9 +101,10 @@ Advice advice_for(const Check& check, const Case& the_case, const Verdict& verdi
                                                 : check.advice(the_case, verdict);
 }
 
-std::string repro_command(const Check& check, const Case& the_case, const WorkerOptions& worker, PlatformKind kind) {
+std::string repro_command(const Check& check, const Case& the_case, const WorkerOptions& worker, PlatformKind kind,
+                          const std::string& report_name) {
   std::string line = "lt-audit replay ";
-  line += the_case.scenario ? shell_word(fmt::format("lt-audit.json:{}/{}", check.info().id, the_case.id))
+  line += the_case.scenario ? shell_word(fmt::format("{}:{}/{}", report_name, check.info().id, the_case.id))
                             : fmt::format("'{}'", to_text(the_case.problem));
   if (kind == PlatformKind::simulator) line += " --target simulator";
   if (worker.device != 0) line += fmt::format(" --device {}", worker.device);

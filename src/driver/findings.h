@@ -20,8 +20,9 @@ Verdict judge_case(const Check& check, const Case& the_case, const Observation& 
 Advice advice_for(const Check& check, const Case& the_case, const Verdict& verdict);
 
 /// A command line that runs the case again, quoted for a shell: the problem text when the engine alone decides what
-/// happens, the case of the report lt-audit.json when the check does more than that (Case::scenario).
-std::string repro_command(const Check& check, const Case& the_case, const WorkerOptions& worker, PlatformKind kind);
+/// happens, the case of the report `report_name` when the check does more than that (Case::scenario).
+std::string repro_command(const Check& check, const Case& the_case, const WorkerOptions& worker, PlatformKind kind,
+                          const std::string& report_name);
 
 /// Groups cases by check, status and reason.
 class FindingBuilder {

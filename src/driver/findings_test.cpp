@@ -117,12 +117,13 @@ TEST(JudgeCase, AJudgementThatThrowsIsAnError) {
 TEST(Repro, IsTheProblemWithWhatTheRunWasGiven) {
   const FakeCheck check("fake", {});
   WorkerOptions worker;
-  EXPECT_EQ(repro_command(check, fake_case("a"), worker, PlatformKind::gpu), "lt-audit replay 'm=16,n=16,k=16,a=f32'");
+  EXPECT_EQ(repro_command(check, fake_case("a"), worker, PlatformKind::gpu, "r.json"),
+            "lt-audit replay 'm=16,n=16,k=16,a=f32'");
   worker.fault = "crash";
   worker.seed = 9;
   worker.device = 1;
   worker.libraries.cublaslt = "/opt/it's/libcublasLt.so.13";
-  EXPECT_EQ(repro_command(check, fake_case("a"), worker, PlatformKind::simulator),
+  EXPECT_EQ(repro_command(check, fake_case("a"), worker, PlatformKind::simulator, "r.json"),
             "lt-audit replay 'm=16,n=16,k=16,a=f32' --target simulator --device 1 "
             "--cublaslt '/opt/it'\\''s/libcublasLt.so.13' --inject crash --seed 9");
 }
@@ -130,8 +131,8 @@ TEST(Repro, IsTheProblemWithWhatTheRunWasGiven) {
 TEST(Repro, NamesTheReportsCaseForAScenario) {
   auto the_case = fake_case("two-captures");
   the_case.scenario = true;
-  EXPECT_EQ(repro_command(FakeCheck("graph", {}), the_case, {}, PlatformKind::gpu),
-            "lt-audit replay lt-audit.json:graph/two-captures");
+  EXPECT_EQ(repro_command(FakeCheck("graph", {}), the_case, {}, PlatformKind::gpu, "my reports/h200.json"),
+            "lt-audit replay 'my reports/h200.json:graph/two-captures'");
 }
 
 }  // namespace
