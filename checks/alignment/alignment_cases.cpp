@@ -110,14 +110,13 @@ std::int64_t element_bytes(const MatmulProblem& problem, const Operand& operand)
   return static_cast<std::int64_t>(bytes_of(problem.*operand.type));
 }
 
-/// Claim C1: A, B and C must be aligned to 16 bytes. C2: cuBLAS needs 8 bytes where cuBLASLt needs 16.
-void name_claim(Case* added, std::int64_t offset) {
-  if (added == nullptr || is_fp8(added->problem.type_a) || is_integer(added->problem.type_a)) return;
-  if (offset == 8 && added->with_cublas) {
-    added->parameters.emplace("claim", "C2");
-  } else if (offset < 16) {
-    added->parameters.emplace("claim", "C1");
-  }
+/// Claim C1: a pointer below 16 bytes is refused with INVALID_VALUE. C2: cuBLAS needs 8 bytes where cuBLASLt needs 16.
+/// What each predicts of the case is read by scripts/claims.py.
+void name_claims(Case* added, std::int64_t offset) {
+  if (added == nullptr || is_fp8(added->problem.type_a) || is_integer(added->problem.type_a) || offset >= 16) return;
+  const bool cublas_beside = offset == 8 && added->with_cublas;
+  added->parameters.emplace("claims",
+                            cublas_beside ? "C1=status:INVALID_VALUE C2=cublas-only" : "C1=status:INVALID_VALUE");
 }
 
 /// One pointer off its 256-byte boundary: declared truthfully, left at the default of 256, or declared as 16 and lower.
@@ -133,10 +132,10 @@ void add_single_pointers(CaseList& list, const Form& form) {
       with_beta(problem, operand);
       if (Case* added = list.add(from, id + ".default", "overdeclared-pointer", problem)) {
         added->with_cublas = !is_fp8(problem.type_a);
-        name_claim(added, offset);
+        name_claims(added, offset);
       }
       problem.*operand.declared = alignment_of_offset(offset);
-      name_claim(list.add(from, id + ".declared", "declared-pointer", problem), offset);
+      name_claims(list.add(from, id + ".declared", "declared-pointer", problem), offset);
       if (offset == 1 || offset >= 16) continue;
       problem.*operand.declared = 16;
       list.add(offset == 8 && operand.name == "a" ? form.sample : form.common, id + ".declared16",

@@ -125,12 +125,13 @@ TEST_F(AlignmentTest, ExpectationsFollowTheDocumentation) {
   EXPECT_EQ(named("f16.workspace.k32768.off0").expectation, Expectation::must_work);
 }
 
-TEST_F(AlignmentTest, ClaimsAreNamedWhereACaseSpeaksToThem) {
-  EXPECT_EQ(named("f16.nn.a.off2.default").parameters.at("claim"), "C1");
-  EXPECT_EQ(named("f16.nn.b.off8.default").parameters.at("claim"), "C2");
+TEST_F(AlignmentTest, ClaimsAreNamedWithTheirPredictionsWhereACaseSpeaksToThem) {
+  EXPECT_EQ(named("f16.nn.a.off2.default").parameters.at("claims"), "C1=status:INVALID_VALUE");
+  EXPECT_EQ(named("f16.nn.a.off8.declared").parameters.at("claims"), "C1=status:INVALID_VALUE");
+  EXPECT_EQ(named("f16.nn.b.off8.default").parameters.at("claims"), "C1=status:INVALID_VALUE C2=cublas-only");
   EXPECT_TRUE(named("f16.nn.b.off8.default").with_cublas);
-  EXPECT_EQ(named("f16.nn.b.off16.default").parameters.count("claim"), 0U);
-  EXPECT_EQ(named("e4m3.tn.a.off8.default").parameters.count("claim"), 0U);
+  EXPECT_EQ(named("f16.nn.b.off16.default").parameters.count("claims"), 0U);
+  EXPECT_EQ(named("e4m3.tn.a.off8.default").parameters.count("claims"), 0U);
 }
 
 TEST_F(AlignmentTest, PassesWhenADocumentedCallWorks) {

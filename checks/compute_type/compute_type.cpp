@@ -61,6 +61,31 @@ bool is_fast(cublasComputeType_t type) {
          type == CUBLAS_COMPUTE_32F_FAST_TF32 || type == CUBLAS_COMPUTE_32F_EMULATED_16BFX9;
 }
 
+/// The type that the name of a FAST type gives to A and B; TF32 and BF16x9 are ways to multiply FP32.
+cudaDataType_t named_inputs(cublasComputeType_t type) {
+  if (type == CUBLAS_COMPUTE_32F_FAST_16F) return CUDA_R_16F;
+  return type == CUBLAS_COMPUTE_32F_FAST_16BF ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+/// Claim C7, "the compute type must match A and B", speaks of FAST types that name another type than A and B have. Only
+/// where nothing else is amiss, or every wrong scale type would count for the claim: the same call is listed for
+/// COMPUTE_32F. FP32 inputs stay with every C and D, since what those calls write is the hazard behind the claim.
+bool tests_matching_inputs(const MatmulProblem& p, const ContractScope& scope) {
+  if (!is_fast(p.compute_type) || p.scale_type != default_scale_type(p.compute_type)) return false;
+  const auto named = named_inputs(p.compute_type);
+  if (p.type_a == named || p.type_b == named) return false;
+  MatmulProblem plain = p;
+  plain.compute_type = CUBLAS_COMPUTE_32F;
+  const bool fp32_inputs = p.type_a == CUDA_R_32F && p.type_b == CUDA_R_32F;
+  return fp32_inputs || promise_of(plain, scope).expectation == Expectation::must_work;
+}
+
+/// Claims and what each predicts of the case, as scripts/claims.py reads it. C26: which types run on which GPU.
+std::string claims_of(const MatmulProblem& p, const ContractScope& scope, bool listed) {
+  if (!tests_matching_inputs(p, scope)) return listed ? "C26=works" : "";
+  return listed ? "C7=fails C26=works" : "C7=fails";
+}
+
 /// Everything of one run through the product.
 struct Combination {
   Named<cublasComputeType_t> compute;
@@ -308,11 +333,8 @@ class ComputeType : public Check {
     // FP8.
     added.with_cublas = p.scale_type == default_scale_type(p.compute_type) && p.type_c == p.type_d &&
                         !is_fp8(p.type_a) && !is_fp8(p.type_b);
-    if (is_fast(p.compute_type)) {
-      added.parameters.emplace("claim", "C7");
-    } else if (listed) {
-      added.parameters.emplace("claim", "C26");
-    }
+    const std::string claims = claims_of(p, scope, listed);
+    if (!claims.empty()) added.parameters.emplace("claims", claims);
     list.push_back(std::move(added));
   }
 };

@@ -153,9 +153,23 @@ TEST_F(ComputeTypeTest, CublasRunsBesideWhatItCanExpress) {
   EXPECT_FALSE(named("32f.r16f.f16.f16.f16.nn").with_cublas);
 }
 
-TEST_F(ComputeTypeTest, ClaimsAreNamed) {
-  EXPECT_EQ(named(kNarrow).parameters.at("claim"), "C7");
-  EXPECT_EQ(named(kListed).parameters.at("claim"), "C26");
+TEST_F(ComputeTypeTest, ClaimsAreNamedWithTheirPredictions) {
+  const auto claims_of = [&](const std::string& id) {
+    const auto& parameters = named(id).parameters;
+    return parameters.count("claims") == 0 ? "" : parameters.at("claims");
+  };
+  EXPECT_EQ(claims_of(kListed), "C26=works");
+  EXPECT_EQ(claims_of("32f_fast_16f.r32f.f32.f32.f16.nn"), "C7=fails");
+  EXPECT_EQ(claims_of("32f_fast_16f.r32f.f32.f32.f32.nn"), "C7=fails C26=works");
+  EXPECT_EQ(claims_of("32f_fast_16bf.r32f.f16.f16.f32.nn"), "C7=fails");
+  EXPECT_EQ(claims_of("32f_fast_tf32.r32f.f32.f32.f32.nn"), "C26=works");
+}
+
+TEST_F(ComputeTypeTest, ACallThatFailsForAnotherReasonSaysNothingOfMatchingInputs) {
+  const auto says_nothing = [&](const std::string& id) { return named(id).parameters.count("claims") == 0; };
+  EXPECT_TRUE(says_nothing("32f_fast_16f.r32f.f16.f16.f16.nn")) << "the inputs match";
+  EXPECT_TRUE(says_nothing("32f_fast_16f.r64f.f32.f32.f32.nn")) << "the scale type is of another call";
+  EXPECT_TRUE(says_nothing("32f_fast_16f.r32f.bf16.bf16.f64.nn")) << "COMPUTE_32F does not list it either";
 }
 
 TEST_F(ComputeTypeTest, PassesWhenAListedRowWorksAndAnUnlistedOneIsRefused) {

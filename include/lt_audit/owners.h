@@ -33,6 +33,12 @@ class Owner {
   explicit operator bool() const { return api_ != nullptr; }
   const Api& api() const { return *api_; }
 
+  /// Gives the object away: who takes it destroys it.
+  Object release() {
+    api_ = nullptr;
+    return object_;
+  }
+
   /// Destroys now. A destructor cannot report, so the status is dropped: a check that asks about destroy calls the
   /// table.
   void reset() {

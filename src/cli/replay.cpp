@@ -37,6 +37,7 @@ void take_from_report(const std::string& what, AuditOptions& options) {
     options.selection.checks = {found.check};
     options.selection.only_case = found.the_case;
   }
+  options.report_name = place.report;
   options.selection.depth = depth_from(report.depth).value_or(Depth::normal);
   options.worker.seed = report.seed;
   options.worker.fault = report.fault;

@@ -87,8 +87,10 @@ std::string cublas_text(const CublasObservation& cublas) {
 }
 
 std::string times_text(const CaseTimes& times) {
-  std::string text = fmt::format("whole case {:.1f} us, heuristic {:.1f} us, matmul call {:.1f} us", times.host_us,
-                                 times.heuristic_us, times.matmul_call_us);
+  std::string text = fmt::format("whole case {:.1f} us", times.host_us);
+  // A sequence of steps is timed as a whole.
+  if (times.heuristic_us > 0) text += fmt::format(", heuristic {:.1f} us", times.heuristic_us);
+  if (times.matmul_call_us > 0) text += fmt::format(", matmul call {:.1f} us", times.matmul_call_us);
   if (times.matmul_gpu_us) text += fmt::format(", matmul on GPU {:.1f} us", *times.matmul_gpu_us);
   if (times.verify_gpu_us) text += fmt::format(", verification on GPU {:.1f} us", *times.verify_gpu_us);
   return text;
