@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -136,6 +138,44 @@ TEST_F(Robustness, AWorkerThatIsKilledCostsAtMostOneCase) {
   const auto report = file_json(here_ / "killed.json");
   EXPECT_EQ(report.at("complete"), true);
   EXPECT_LE(differing_cases(file_json(here_ / "clean.json"), report).size(), 1U);
+}
+
+TEST_F(Robustness, FiftyKilledWorkersCostAtMostTheCasesInTheirHands) {
+  constexpr std::size_t kKills = 50;
+  const Words words = {"run",        "--target",  "simulator",    "--json",
+                       "clean.json", "alignment", "compute-type", "graph-capture"};
+  ASSERT_EQ(run_program(words, here()).code, 0);
+  Words again = words;
+  again[4] = "killed.json";
+  Program program(again, here());
+  std::mt19937 random(20261129);
+  std::size_t kills = 0;
+  auto next = std::chrono::steady_clock::now();
+  const Finished finished = program.wait([&] {
+    const auto now = std::chrono::steady_clock::now();
+    if (kills == kKills || now < next) return;
+    const std::vector<pid_t> workers = children_of(program.pid());
+    if (workers.empty()) return;
+    // Current, spare or leaving, in whatever it does: coming up, in the middle of a case, between two.
+    if (kill(workers[random() % workers.size()], SIGKILL) == 0) ++kills;
+    next = now + std::chrono::milliseconds(20 + random() % 60);
+  });
+  ASSERT_EQ(kills, kKills) << "the run was over before: " << finished.out;
+  const auto report = file_json(here_ / "killed.json");
+  EXPECT_EQ(report.at("complete"), true) << finished.err;
+  const auto clean = file_json(here_ / "clean.json");
+  EXPECT_EQ(report.at("summary").at("total"), clean.at("summary").at("total"));
+  std::vector<std::string> crashed;
+  for (const auto& check : report.at("checks")) {
+    for (const auto& one : check.at("cases")) {
+      if (one.at("outcome") == "crashed") {
+        crashed.push_back(check.at("id").get<std::string>() + "/" + one.at("id").get<std::string>());
+      }
+    }
+  }
+  std::sort(crashed.begin(), crashed.end());
+  EXPECT_LE(crashed.size(), kKills);
+  EXPECT_EQ(differing_cases(clean, report), crashed);
 }
 
 TEST_F(Robustness, TheParentStaysSmallAndLoadsNoCuda) {

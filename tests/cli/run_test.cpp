@@ -148,5 +148,17 @@ TEST_F(RunTest, GivenProblemsRunAloneAndAreJudged) {
   EXPECT_EQ(report.at("checks").size(), 1U);
 }
 
+TEST_F(RunTest, AHeuristicResultIsUsedInAnotherProcess) {
+  const Words words = {"run", "heuristic-validity", "--target", "simulator", "--depth", "quick"};
+  const std::string the_case = "heuristic-validity/f16.long_k.other-process";
+  ASSERT_EQ(run_program(words, here()).code, 0);
+  EXPECT_EQ(statuses_of(file_json(here_ / "lt-audit.json")).at(the_case), "pass");
+  // The other process has the same fault, and knows no algorithm that it did not return itself.
+  Words faulty = words;
+  faulty.insert(faulty.end(), {"--inject", "restored-algorithm-refused"});
+  EXPECT_EQ(run_program(faulty, here()).code, 1);
+  EXPECT_EQ(statuses_of(file_json(here_ / "lt-audit.json")).at(the_case), "fail");
+}
+
 }  // namespace
 }  // namespace lt_audit
