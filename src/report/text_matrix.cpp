@@ -160,12 +160,25 @@ std::string legend_of(const Matrix& matrix) {
   return legend + " blank not tried; rows and columns where all is refused as expected are left out";
 }
 
+/// False for a check that varies something else with each combination of types: a sign would stand for the worst of
+/// cases that have little in common.
+bool is_about_types(const CheckResult& check, const Matrix& matrix) {
+  constexpr std::size_t kMostCasesOfASign = 4;
+  std::size_t signs = 0;
+  for (const auto& [place, cell] : matrix.cells) {
+    signs += static_cast<std::size_t>(std::count_if(cell.worst.begin(), cell.worst.end(),
+                                                    [](const CaseResult* result) { return result != nullptr; }));
+  }
+  return check.cases.size() <= kMostCasesOfASign * signs;
+}
+
 }  // namespace
 
 void write_type_matrix(const CheckResult& check, const TextOptions& options, std::ostream& out) {
   const Matrix matrix = matrix_of(check);
   // With one place for each row the list of cases says the same.
   if (matrix.rows.size() < 2 || matrix.cells.size() <= matrix.rows.size()) return;
+  if (!is_about_types(check, matrix)) return;
   std::size_t row_width = 33;
   for (const std::string& row : matrix.rows) row_width = std::max(row_width, text_width(row));
   const auto width = static_cast<std::size_t>(std::max(options.columns, 40));

@@ -27,7 +27,8 @@ void write_finding(const Finding& finding, std::size_t check_width, const TextOp
 /// One case in one line: status, id, and its sentence or, when it passed, its problem.
 void write_case_line(const CaseResult& result, std::size_t id_width, const TextOptions& options, std::ostream& out);
 
-/// Which types were accepted, as a matrix of letters; nothing when the cases do not differ in types.
+/// Which types were accepted, as a matrix of letters; nothing when types are not what the cases differ
+/// in.
 void write_type_matrix(const CheckResult& check, const TextOptions& options, std::ostream& out);
 
 }  // namespace lt_audit
