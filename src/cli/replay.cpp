@@ -107,7 +107,10 @@ ExitCode execute(const ReplayArguments& arguments, Context& context) {
   TextOptions text_options;
   text_options.color = use_color(arguments.color, text);
   text_options.columns = columns_of(text);
+  // The place that brings the scenario along: the new report, else the one that was read.
   text_options.report_path = file.shown_path();
+  if (text_options.report_path.empty() && names_a_report(arguments.what))
+    text_options.report_path = options.report_name;
   write_case_text(report, check, the_case, text_options, text);
   text.flush();
   file.finish(report, context.out);

@@ -115,6 +115,7 @@ class Worker {
   Plan plan_;
   std::unique_ptr<MatmulEngine> engine_;
   std::optional<Session> session_;
+  bool trace_ = false;
   /// Only the calls of cases are traced, not those of the start.
   std::atomic<bool> tracing_ = false;
   /// Number of the last traced call of this case.
@@ -154,7 +155,8 @@ void Worker::come_up(const StartRequest& request) {
   ready.context_s = since(before_context);
   target_ = describe_target(platform_, request.worker.device);
   if (!request.worker.fault.empty()) platform_ = inject_fault(platform_, request.worker.fault);
-  if (request.worker.trace) {
+  trace_ = request.worker.trace;
+  if (trace_) {
     platform_ = trace_calls(platform_, [this](const std::string& line) {
       if (tracing_) print_trace(fmt::format("{:>5}  {}", ++traced_, line));
     });
@@ -181,6 +183,7 @@ Observation Worker::observe(const CaseRequest& request) {
     return observation;
   }
   const auto& planned = plan_.checks[request.check];
+  if (trace_) print_trace(fmt::format("{}/{}", planned.check->info().id, request.id));
   tracing_ = true;
   traced_ = 0;
   engine_->clear_log();

@@ -76,6 +76,14 @@ TEST_F(RunTest, AReportOnStandardOutputIsOneCleanDocumentWithTheLibrarysLoggerOn
   EXPECT_TRUE(contains(finished.err, "exit 0"));
 }
 
+TEST_F(RunTest, TheTraceNamesEachCaseBeforeItsCalls) {
+  const Finished finished = run_program(quick({"graph-capture", "--trace"}), here());
+  EXPECT_EQ(finished.code, 0) << finished.out;
+  const auto heading = finished.err.find("graph-capture/f32.replay\n    1  ");
+  ASSERT_NE(heading, std::string::npos) << finished.err.substr(0, 2000);
+  EXPECT_LT(heading, finished.err.find("cudaStreamBeginCapture("));
+}
+
 TEST_F(RunTest, TwoAuditsInOneDirectoryDoNotDisturbEachOther) {
   Program first(quick({"--json", "one.json"}), here());
   Program second(quick({"--json", "two.json"}), here());

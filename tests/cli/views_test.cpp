@@ -57,6 +57,15 @@ TEST_F(ViewsTest, ReplayOfAReportsCaseTakesTargetFaultAndSeedFromIt) {
   EXPECT_EQ(clean.code, 0) << clean.out << clean.err;
 }
 
+TEST_F(ViewsTest, ReplayOfAScenarioNamesItsPlaceAgain) {
+  run_program({"run", "graph-capture", "--target", "simulator", "--depth", "quick", "--json", "r.json"}, here());
+  const Finished finished = run_program({"replay", "r.json:graph-capture/f32.changed-between.epilogue"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "lt-audit replay 'r.json:graph-capture/f32.changed-between.epilogue'"))
+      << finished.out;
+  EXPECT_TRUE(contains(finished.out, "C13=stale")) << finished.out;
+}
+
 TEST_F(ViewsTest, ReplayWithoutAGpuGivesThree) {
   const Finished finished = run_program({"replay", "m=64,n=48,k=32,a=f16"}, here({"CUDA_VISIBLE_DEVICES="}));
   EXPECT_EQ(finished.code, 3);
