@@ -27,6 +27,8 @@ struct Form {
   cublasComputeType_t compute;
   /// FP8 and INT8 on sm_90 are documented for a transposed A alone.
   bool only_tn = false;
+  /// Type of B where it is not A's.
+  cudaDataType_t second = input;
 };
 constexpr std::array kForms{
     Form{"f64", Depth::quick, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
@@ -39,6 +41,8 @@ constexpr std::array kForms{
     Form{"bf16_f32", Depth::normal, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
     Form{"tf32", Depth::normal, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
     Form{"f16_16f", Depth::normal, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F},
+    Form{"e5m2", Depth::normal, CUDA_R_8F_E5M2, CUDA_R_16BF, CUBLAS_COMPUTE_32F, true, CUDA_R_8F_E4M3},
+    Form{"i8_i8", Depth::normal, CUDA_R_8I, CUDA_R_8I, CUBLAS_COMPUTE_32I, true},
     Form{"e4m3_f32", Depth::full, CUDA_R_8F_E4M3, CUDA_R_32F, CUBLAS_COMPUTE_32F, true},
 };
 
@@ -91,9 +95,11 @@ class CaseList {
 
 MatmulProblem problem_of(const Form& form, const Shape& shape, bool transposed) {
   auto problem = uniform_problem(form.input, shape.m, shape.n, shape.k);
+  problem.type_b = form.second;
   problem.type_c = problem.type_d = form.output;
   problem.compute_type = form.compute;
-  problem.scale_type = default_scale_type(form.compute);
+  // INT8 into INT8 is scaled in FP32 (cuBLAS 13.2 documentation, cublasLtMatmul, IMMA kernels).
+  problem.scale_type = form.output == CUDA_R_8I ? CUDA_R_32F : default_scale_type(form.compute);
   problem.transa = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   problem.workspace_bytes = kUsualLimit;
   return problem;
@@ -127,7 +133,7 @@ void add_limits(CaseList& list, const Form& form) {
         auto problem = problem_of(form, shape, form.only_tn);
         problem.workspace_bytes = limit;
         const bool sampled = form.name == "f16" && (limit == 0 || limit == 65536) && requested != 3;
-        const bool common = limit == 0 || limit == 65536 || limit == kMiB || requested == 64;
+        const bool common = limit == 0 || limit == 65536 || limit == kMiB || (limit == kUsualLimit && requested == 64);
         list.add(std::max(form.from, sampled ? Depth::quick : (common ? Depth::normal : Depth::full)),
                  fmt::format("{}.{}.limit{}.requested{}", form.name, shape.name, limit_name(limit), requested),
                  kEveryAlgorithm, problem, requested);

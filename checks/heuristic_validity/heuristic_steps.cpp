@@ -111,6 +111,9 @@ void look_at_list(Session& session, PreparedMatmul& matmul, const HeuristicAnswe
       set_defect(
           observation, "workspace-above-limit",
           fmt::format("AlgoCheck asks for {} bytes for {}, the limit is {}", checked.workspaceSize, name, limit));
+    } else if (checked.workspaceSize != result.workspaceSize) {
+      set_defect(observation, "algo-check-disagrees",
+                 fmt::format("AlgoCheck asks for {} bytes of workspace for {}", checked.workspaceSize, name));
     }
     look_at_capabilities(session.platform().lt, p, result.algo, read, name, observation);
   }

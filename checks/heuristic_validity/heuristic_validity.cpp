@@ -41,6 +41,9 @@ constexpr std::array kCauses{
     Cause{"accepted-against-rule", "The heuristic offers algorithms for a product that the documentation forbids",
           "refused by cublasLtMatmulAlgoGetHeuristic, so that the application learns of it on this library",
           "do not depend on it, since the next version may refuse it: pad the dimension as the rule says"},
+    Cause{"algo-check-disagrees", "AlgoCheck asks for another workspace than the heuristic",
+          "the same workspaceSize from both",
+          "give the larger of the two, and report it to NVIDIA with the repro line"},
     Cause{"algo-check-refuses", "AlgoCheck refuses an algorithm that the heuristic returned",
           "AlgoCheck accepts what the heuristic returns for the same descriptors", kTryAnother},
     Cause{"algorithm-input-changed", "An algorithm that the heuristic returned changes an input", "unchanged inputs",
@@ -177,7 +180,8 @@ class HeuristicValidity : public Check {
     if (numbers_wrong) return verdict(status_of(Expectation::must_work, outcome), reason_of(the_case, outcome));
     if (const auto defect = fact(observation, kDefect); !defect.empty()) {
       // What an algorithm says of itself is a trap, not a wrong answer; and what nobody promised may come back empty.
-      const bool trap = defect.starts_with("capability-") || the_case.expectation != Expectation::must_work;
+      const bool trap = defect.starts_with("capability-") || defect == "algo-check-disagrees" ||
+                        the_case.expectation != Expectation::must_work;
       return verdict(trap ? Status::warn : Status::fail, defect);
     }
     if (refusal) return judge_refusal(the_case, observation, outcome);

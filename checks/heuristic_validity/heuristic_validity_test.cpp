@@ -172,7 +172,7 @@ TEST_F(HeuristicValidityTest, FailsOnADefectOfTheListAndWarnsOfWhatAnAlgorithmSa
        {"no-result", "more-than-requested", "state-not-success", "workspace-above-limit", "algo-check-refuses"}) {
     expect(kPlain, with_defect(defect), Status::fail, defect);
   }
-  for (const char* defect : {"capability-above-promise", "capability-contradicts-result"}) {
+  for (const char* defect : {"capability-above-promise", "capability-contradicts-result", "algo-check-disagrees"}) {
     expect(kPlain, with_defect(defect), Status::warn, defect);
   }
   const auto sentence = judge(kPlain, with_defect("state-not-success")).sentence;

@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include "cli/commands.h"
+#include "cli/page_layout.h"
+#include "cli/terminal.h"
 #include "lt_audit/check.h"
 #include "lt_audit/error.h"
 #include "workload/problem_text.h"
@@ -16,7 +18,8 @@ ExitCode execute(const ExplainArguments& arguments, Context& context) {
   for (const auto& check : registered_checks()) {
     ids.emplace_back(check->info().id);
     if (check->info().id != arguments.check) continue;
-    const std::string_view page = page_of(check->info().id);
+    const std::string page =
+        page_for_width(page_of(check->info().id), static_cast<std::size_t>(columns_of(context.out)));
     context.out << page << (page.empty() || page.back() != '\n' ? "\n" : "");
     return ExitCode::ok;
   }

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kCheckpointIntervalSeconds = 0.25;
 /// Writing a report of megabytes must not eat the audit: at most this part of the time.
-constexpr double kCheckpointShare = 0.05;
+constexpr double kCheckpointShare = 0.03;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
