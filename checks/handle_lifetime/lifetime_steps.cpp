@@ -14,7 +14,7 @@ namespace lt_audit::handle_lifetime {
 namespace {
 
 constexpr int kPairs = 1000;
-constexpr int kPairsWithUse = 100;
+constexpr int kPairsWithUse = 40;
 constexpr std::size_t kHandles = 64;
 /// Rounds in which a loss must show, and the pause between them: longer than another process takes to come up.
 constexpr int kRounds = 8;
