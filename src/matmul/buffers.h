@@ -28,7 +28,8 @@ struct BufferPlan {
 /// The plan with real addresses; `slab` is 256-byte aligned. With a null slab only total_bytes is meaningful.
 BufferPlan plan_buffers(const MatmulProblem& problem, const ExactInputs& inputs, void* slab);
 
-/// Why the problem cannot be laid out: an offset that is no multiple of the element size, a size beyond 2^46 bytes.
+/// Why the problem cannot be laid out and verified: an epilogue or type that the verifier does not know, an offset that
+/// is no multiple of the element size, a size beyond 2^46 bytes.
 std::optional<std::string> cannot_lay_out(const MatmulProblem& problem);
 
 }  // namespace lt_audit

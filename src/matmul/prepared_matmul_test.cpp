@@ -111,6 +111,18 @@ TEST_F(PreparedMatmulTest, UntouchedMeansThatNothingWasWritten) {
   EXPECT_FALSE(matmul.verify_untouched(observation));
 }
 
+TEST_F(PreparedMatmulTest, UntouchedInPlaceMeansThatCIsStillThere) {
+  problem.in_place = true;
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  matmul.fill();
+  EXPECT_TRUE(matmul.verify_untouched(observation));
+  call(matmul, algo);
+  EXPECT_FALSE(matmul.verify_untouched(observation));
+  ASSERT_EQ(platform.cuda.memset_async(matmul.pointers().d, 0x11, 64, matmul.stream()), cudaSuccess);
+  EXPECT_FALSE(matmul.verify_untouched(observation));
+}
+
 TEST_F(PreparedMatmulTest, AByteBehindDIsNoUntouchedD) {
   auto matmul = session.prepare(problem);
   matmul.fill();
