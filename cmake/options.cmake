@@ -1,5 +1,6 @@
 # Language level, warnings and the few options of the build.
 option(LT_AUDIT_TESTS "Build the tests" ON)
+option(LT_AUDIT_BENCHMARKS "Build the benchmark programs" OFF)
 option(LT_AUDIT_WERROR "Treat warnings as errors" ON)
 set(LT_AUDIT_SANITIZE "" CACHE STRING "Sanitizers for host code, as -fsanitize takes them: address,undefined")
 

@@ -13,6 +13,8 @@ build_packages=(
   libfmt-dev
   ninja-build
   nlohmann-json3-dev
+  # Logs come compressed; the format is zlib's.
+  zlib1g-dev
 )
 # clang-format and clang-tidy by version: another version formats and warns differently.
 test_packages=(

@@ -25,6 +25,8 @@ struct Named {
 
 /// The matrix types that the engine can fill, run and verify: f64 f32 f16 bf16 e4m3 e5m2 i8 i32.
 std::span<const Named<cudaDataType_t>> matrix_types();
+/// What a problem text may name: the matrix types, and c32 and c64, which are recorded and not run.
+std::span<const Named<cudaDataType_t>> problem_types();
 /// Every type that may stand as scale type: the matrix types and the ones that only a descriptor can name (c32, c64).
 std::span<const Named<cudaDataType_t>> scale_types();
 /// All compute types of cublas_api.h 13.1.0 (lines 206-218): 16f 16f_pedantic 32f ... 32i_pedantic.

@@ -19,6 +19,20 @@ constexpr std::array<Named<cudaDataType_t>, 8> kMatrixTypes{{
     {CUDA_R_32I, "i32"},
 }};
 
+/// Matrix types, and those that an application may use and the engine cannot fill.
+constexpr std::array<Named<cudaDataType_t>, 10> kProblemTypes{{
+    {CUDA_R_64F, "f64"},
+    {CUDA_R_32F, "f32"},
+    {CUDA_R_16F, "f16"},
+    {CUDA_R_16BF, "bf16"},
+    {CUDA_R_8F_E4M3, "e4m3"},
+    {CUDA_R_8F_E5M2, "e5m2"},
+    {CUDA_R_8I, "i8"},
+    {CUDA_R_32I, "i32"},
+    {CUDA_C_32F, "c32"},
+    {CUDA_C_64F, "c64"},
+}};
+
 constexpr std::array<Named<cudaDataType_t>, 7> kScaleTypes{{
     {CUDA_R_64F, "f64"},
     {CUDA_R_32F, "f32"},
@@ -83,6 +97,7 @@ std::string spelling(std::span<const Named<Enum>> table, Enum value) {
 }  // namespace
 
 std::span<const Named<cudaDataType_t>> matrix_types() { return kMatrixTypes; }
+std::span<const Named<cudaDataType_t>> problem_types() { return kProblemTypes; }
 std::span<const Named<cudaDataType_t>> scale_types() { return kScaleTypes; }
 std::span<const Named<cublasComputeType_t>> compute_types() { return kComputeTypes; }
 std::span<const Named<cublasLtEpilogue_t>> epilogues() { return kEpilogues; }

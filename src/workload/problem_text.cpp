@@ -175,10 +175,10 @@ std::vector<Field> make_fields() {
   const auto no_trans = [](const P&) { return CUBLAS_OP_N; };
   fields.push_back(name_field<cublasOperation_t>("ta", &P::transa, operations(), no_trans));
   fields.push_back(name_field<cublasOperation_t>("tb", &P::transb, operations(), no_trans));
-  fields.push_back(name_field<cudaDataType_t>("a", &P::type_a, matrix_types(), [](const P&) { return std::nullopt; }));
-  fields.push_back(name_field<cudaDataType_t>("b", &P::type_b, matrix_types(), [](const P& p) { return p.type_a; }));
-  fields.push_back(name_field<cudaDataType_t>("d", &P::type_d, matrix_types(), [](const P& p) { return p.type_a; }));
-  fields.push_back(name_field<cudaDataType_t>("c", &P::type_c, matrix_types(), [](const P& p) { return p.type_d; }));
+  fields.push_back(name_field<cudaDataType_t>("a", &P::type_a, problem_types(), [](const P&) { return std::nullopt; }));
+  fields.push_back(name_field<cudaDataType_t>("b", &P::type_b, problem_types(), [](const P& p) { return p.type_a; }));
+  fields.push_back(name_field<cudaDataType_t>("d", &P::type_d, problem_types(), [](const P& p) { return p.type_a; }));
+  fields.push_back(name_field<cudaDataType_t>("c", &P::type_c, problem_types(), [](const P& p) { return p.type_d; }));
   fields.push_back(name_field<cublasComputeType_t>("compute", &P::compute_type, compute_types(),
                                                    [](const P& p) { return compute_of(p.type_a); }));
   fields.push_back(name_field<cudaDataType_t>("scale", &P::scale_type, scale_types(),

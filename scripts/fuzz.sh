@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Fuzzes the readers of untrusted input with libFuzzer, AddressSanitizer and UBSan.
+# Usage: scripts/fuzz.sh SECONDS [NAME...]      NAME of fuzz/NAME_fuzz.cpp; without one, all; Debian: clang-14
+# What is found stays in build/fuzz/NAME; exit code 1 when something was.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+cd "$LT_AUDIT_ROOT"
+
+[[ ${1:-} =~ ^[0-9]+$ ]] || die 2 "usage: scripts/fuzz.sh SECONDS [NAME...]"
+seconds=$1
+shift
+clang=${CLANGXX:-clang++-14}
+command -v "$clang" >/dev/null || die 3 "$clang not found: apt-get install clang-14"
+names=("$@")
+if [[ ${#names[@]} -eq 0 ]]; then
+  for file in fuzz/*_fuzz.cpp; do names+=("$(basename "$file" _fuzz.cpp)"); done
+fi
+
+# CUDA's headers are wanted for their enumerators alone.
+include=(-Iinclude -Isrc -isystem /usr/local/cuda/include)
+sources=(src/workload/importers/*.cpp src/workload/import.cpp src/workload/workload_builder.cpp
+  src/workload/problem_text.cpp src/model/*.cpp)
+mapfile -t sources < <(printf '%s\n' "${sources[@]}" | grep -v '_test\.cpp$')
+failed=0
+for name in "${names[@]}"; do
+  [[ -f fuzz/${name}_fuzz.cpp ]] || die 2 "there is no fuzz/${name}_fuzz.cpp"
+  folder=build/fuzz/$name
+  mkdir -p "$folder/corpus"
+  say "fuzz: $name for $seconds s"
+  "$clang" -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined "${include[@]}" \
+    "fuzz/${name}_fuzz.cpp" "${sources[@]}" -lz -o "$folder/$name"
+  "$folder/$name" "$folder/corpus" tests/data/workloads -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 \
+    -artifact_prefix="$folder/" -print_final_stats=1 2>"$folder/log" || failed=1
+  grep -E 'stat::number_of_executed_units|ERROR|SUMMARY' "$folder/log" || true
+done
+exit "$failed"
