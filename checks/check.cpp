@@ -7,6 +7,8 @@ namespace lt_audit {
 
 std::optional<std::string> Check::skip_reason(const Target& /*target*/) const { return std::nullopt; }
 
+std::vector<Case> Check::cases_about(const Target& /*target*/, const MatmulProblem& /*problem*/) const { return {}; }
+
 Observation Check::observe(Session& session, const Case& the_case) const {
   Observation observation = session.run(the_case.problem);
   // After a lost context every further call fails and would be told as a result of cuBLAS.

@@ -61,7 +61,7 @@ ScenarioResult judge_by_outcome(const Scenario& scenario, Outcome outcome) {
 
 Case ScenarioCheck::make_case(const Scenario& scenario, std::string_view form, const MatmulProblem& problem) {
   Case made;
-  made.id = fmt::format("{}.{}", form, scenario.id);
+  made.id = form.empty() ? scenario.id : fmt::format("{}.{}", form, scenario.id);
   made.problem = problem;
   made.expectation = scenario.expectation;
   made.rule = scenario.rule;

@@ -65,7 +65,7 @@ class ScenarioCheck : public Check {
   ScenarioCheck(std::span<const Scenario> scenarios, std::span<const Defect> defects)
       : scenarios_(scenarios), defects_(defects) {}
 
-  /// The case of one scenario: "FORM.SCENARIO".
+  /// The case of one scenario: "FORM.SCENARIO", without a form "SCENARIO".
   static Case make_case(const Scenario& scenario, std::string_view form, const MatmulProblem& problem);
 
   /// What this check alone sees in an observation of a process and context that survived; nothing leaves the judgement

@@ -158,6 +158,22 @@ class Alignment : public Check {
     return alignment_cases(scope_of(target), depth);
   }
 
+  /// An application's pointers as they lie, when nothing is declared of them: what a port that forgets it meets.
+  std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) const override {
+    if (problem.a_offset == 0 && problem.b_offset == 0 && problem.c_offset == 0 && problem.d_offset == 0) return {};
+    Case undeclared;
+    undeclared.id = "undeclared";
+    undeclared.problem = problem;
+    auto& p = undeclared.problem;
+    p.a_alignment = p.b_alignment = p.c_alignment = p.d_alignment = 256;
+    auto promise = promise_of(p, scope_of(target));
+    undeclared.expectation = promise.expectation;
+    undeclared.rule = std::move(promise.rule);
+    undeclared.with_cublas = true;
+    undeclared.parameters["subject"] = "overdeclared-pointer";
+    return {undeclared};
+  }
+
   Verdict judge(const Case& the_case, const Observation& observation) const override {
     const Outcome outcome = outcome_of(observation);
     const auto verdict = [&](Status status, std::string_view defect) {

@@ -12,6 +12,7 @@
 
 #include "graph_scenarios.h"
 #include "lt_audit/check.h"
+#include "lt_audit/contract.h"
 
 namespace lt_audit {
 namespace {
@@ -129,6 +130,15 @@ class GraphCapture : public ScenarioCheck {
     return list;
   }
 
+  /// The capture of exactly this call, where the documentation promises the call at all.
+  std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) const override {
+    if (promise_of(problem, scope_of(target)).expectation != Expectation::must_work) return {};
+    MatmulProblem captured = problem;
+    captured.algo = AlgoChoice::heuristic;
+    captured.algo_index = 0;
+    return {make_case(scenario_named("replay"), "", captured)};
+  }
+
  protected:
   std::optional<ScenarioResult> judge_scenario(const Scenario& scenario,
                                                const Observation& observation) const override {
@@ -168,13 +178,16 @@ class GraphCapture : public ScenarioCheck {
     return failed != stages.end() ? &*failed : observation.stage("matmul");
   }
 
+  static const Scenario& scenario_named(std::string_view id) {
+    const auto all = scenarios();
+    return *std::find_if(all.begin(), all.end(), [id](const Scenario& scenario) { return scenario.id == id; });
+  }
+
   /// Other kernels: vectors, odd sizes, a long k, a batch.
   static void add_shapes(std::vector<Case>& list, const Form& form, Depth depth) {
     if (depth == Depth::quick) return;
-    const auto all = scenarios();
-    const auto& replay = *std::find_if(all.begin(), all.end(), [](const Scenario& s) { return s.id == "replay"; });
-    const auto& update =
-        *std::find_if(all.begin(), all.end(), [](const Scenario& s) { return s.id == "exec-update.operands"; });
+    const auto& replay = scenario_named("replay");
+    const auto& update = scenario_named("exec-update.operands");
     for (const auto& shape : kShapes) {
       // FP8 wants multiples of 16, INT8 of 4.
       if (bytes_of(form.input) == 1 && shape.name != "long_k") continue;

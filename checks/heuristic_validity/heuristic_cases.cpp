@@ -250,4 +250,13 @@ std::vector<Case> cases(const Target& target, Depth depth) {
   return list.take();
 }
 
+std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) {
+  CaseList list(target, Depth::full);
+  MatmulProblem queried = problem;
+  queried.algo = AlgoChoice::heuristic;
+  queried.algo_index = 0;
+  list.add(Depth::quick, std::string(kEveryAlgorithm), kEveryAlgorithm, queried, kUsualRequest);
+  return list.take();
+}
+
 }  // namespace lt_audit::heuristic_validity

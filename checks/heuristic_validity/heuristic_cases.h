@@ -26,6 +26,9 @@ inline constexpr std::string_view kRequested = "requested";
 
 std::vector<Case> cases(const Target& target, Depth depth);
 
+/// Every algorithm that the heuristic returns for this problem.
+std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem);
+
 /// The kind of a case, kEveryAlgorithm when it names none.
 std::string_view kind_of(const Case& the_case);
 

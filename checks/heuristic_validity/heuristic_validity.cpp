@@ -151,6 +151,10 @@ class HeuristicValidity : public Check {
     return heuristic_validity::cases(target, depth);
   }
 
+  std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) const override {
+    return heuristic_validity::cases_about(target, problem);
+  }
+
   Observation observe(Session& session, const Case& the_case) const override {
     return heuristic_validity::observe(session, the_case);
   }

@@ -78,6 +78,10 @@ class Check {
   /// Ordered, deterministic; ids unique. Deeper depths contain the shallower ones.
   virtual std::vector<Case> cases(const Target& target, Depth depth) const = 0;
 
+  /// What the check has to say about one problem of an application (--workload); ids unique among them. The default is
+  /// nothing.
+  virtual std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) const;
+
   /// Runs one case. The default is the engine: session.run(problem), and session.run_cublas(problem) when asked for.
   virtual Observation observe(Session& session, const Case& the_case) const;
 

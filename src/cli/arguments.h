@@ -29,6 +29,8 @@ inline WorkerOptions gpu_worker() {
 struct RunArguments {
   Selection selection;
   WorkerOptions worker = gpu_worker();
+  /// A workload file or logs (--workload); empty: none.
+  std::vector<std::string> workload;
   /// --device all: one audit per device.
   bool all_devices = false;
   /// "-" = standard output.
@@ -95,13 +97,20 @@ struct ReplayArguments {
   When color = When::automatic;
 };
 
+struct ImportArguments {
+  /// Logs; "-" = standard input.
+  std::vector<std::string> files;
+  /// "-" = standard output.
+  std::string output = "workload.json";
+};
+
 /// --help or --version: text for standard output, exit code 0.
 struct Information {
   std::string text;
 };
 
 using Arguments = std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, EnvArguments,
-                               SelfTestArguments, ReplayArguments>;
+                               SelfTestArguments, ReplayArguments, ImportArguments>;
 
 /// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command, option
 /// or value that does not exist. Looks at no file, device or check.

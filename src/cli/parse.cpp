@@ -157,6 +157,11 @@ void declare_run(CLI::App& app, RunArguments& run) {
                  "Audit this problem, such as m=128,n=64,k=96,a=f16 (repeatable); without CHECK only the problems run")
       ->allow_extra_args(false)
       ->type_name("TEXT");
+  app.add_option("--workload", run.workload,
+                 "Audit the products of an application: a workload of lt-audit import, or its logs (repeatable)")
+      ->allow_extra_args(false)
+      ->excludes("--problem")
+      ->type_name("FILE");
   const auto store_device = [&run](const std::string& word) {
     run.all_devices = word == "all";
     run.worker.device = run.all_devices ? 0 : std::stoi(word);
@@ -238,7 +243,10 @@ void declare_self_test(CLI::App& app, SelfTestArguments& self_test) {
 }
 
 void declare_replay(CLI::App& app, ReplayArguments& replay) {
-  app.add_option("X", replay.what, "A problem text, REPORT:CHECK/CASE, or REPORT:CASE if no other check has that case")
+  app.add_option(
+         "X", replay.what,
+         "A problem text; an error or log line, or - or a file with one; REPORT:CHECK/CASE, or REPORT:CASE if no other "
+         "check has that case")
       ->type_name("")
       ->required();
   const Choices<TargetChoice> targets = {
@@ -255,6 +263,16 @@ void declare_replay(CLI::App& app, ReplayArguments& replay) {
   app.add_option("--json", replay.json, "Also write a report; - is standard output, the text then goes to stderr")
       ->type_name("FILE");
   add_when(app, "--color", replay.color, "Coloured status words");
+}
+
+void declare_import(CLI::App& app, ImportArguments& import) {
+  app.add_option("FILE", import.files,
+                 "Logs of applications, plain or gzip: cuBLASLt log, cuBLAS log, TunableOp CSV, PyTorch error lines, "
+                 "hipblaslt-bench lines, HLO text; the format is recognised, - is standard input")
+      ->type_name("")
+      ->required();
+  app.add_option("-o,--output", import.output, "The workload (default workload.json); - is standard output")
+      ->type_name("FILE");
 }
 
 /// CLI11 2.1 does not wrap: line feeds where the text would leave 100 columns.
@@ -366,6 +384,7 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
       "self-test", "Every check against every planted fault: 0 if each check sees 3 of them and each fault is seen",
       declare_self_test);
   parser.add<ReplayArguments>("replay", "One case again, every API call shown", declare_replay);
+  parser.add<ImportArguments>("import", "Logs of an application to a workload file", declare_import);
   return parser.parse(arguments);
 }
 

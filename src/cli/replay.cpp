@@ -1,10 +1,13 @@
 // lt-audit replay.
 #include <fmt/format.h>
 
+#include <iostream>
+#include <optional>
 #include <ostream>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/pasted_call.h"
 #include "cli/report_file.h"
 #include "cli/report_place.h"
 #include "cli/target_choice.h"
@@ -33,6 +36,14 @@ void take_from_report(const std::string& what, AuditOptions& options) {
   }
   if (found.check == kGivenProblemsId) {
     options.selection.problems = {find_case(report, found.check, found.the_case)->problem};
+  } else if (found.the_case.starts_with(kGivenProblemsId)) {
+    // What a check said about a problem of a workload: "problem-3.every-algorithm".
+    options.selection.problems = {find_case(report, found.check, found.the_case)->problem};
+    options.selection.problem_notes = {{{"calls", "1"}}};
+    options.selection.checks = {found.check};
+    options.selection.exclude = {std::string(kGivenProblemsId)};
+    options.selection.only_case =
+        fmt::format("{}-1{}", kGivenProblemsId, found.the_case.substr(found.the_case.find('.')));
   } else {
     options.selection.checks = {found.check};
     options.selection.only_case = found.the_case;
@@ -50,10 +61,13 @@ bool names_a_report(const std::string& what) {
   return what.find(':') != std::string::npos || what.find('=') == std::string::npos;
 }
 
-AuditOptions options_of(const ReplayArguments& arguments, const Context& context) {
+AuditOptions options_of(const ReplayArguments& arguments, const std::optional<PastedCall>& pasted,
+                        const Context& context) {
   AuditOptions options;
   options.worker.target = TargetChoice::gpu;
-  if (names_a_report(arguments.what)) {
+  if (pasted) {
+    options.selection.problems = {to_text(pasted->call.problem)};
+  } else if (names_a_report(arguments.what)) {
     take_from_report(arguments.what, options);
   } else {
     options.selection.problems = {arguments.what};
@@ -70,6 +84,17 @@ AuditOptions options_of(const ReplayArguments& arguments, const Context& context
   forbid_fallback_from_named_libraries(options.worker);
   options.arguments = context.arguments;
   return options;
+}
+
+/// The calls that a pasted line may stand for, side by side.
+void show_variants(const PastedCall& pasted, AuditOptions options, std::ostream& out) {
+  const auto variants = variants_of(pasted);
+  if (variants.size() < 2) return;
+  options.worker.trace = false;
+  options.selection.problems.clear();
+  for (const auto& variant : variants) options.selection.problems.push_back(to_text(variant.problem));
+  out << '\n';
+  write_variants(pasted, variants, run_audit(options), out);
 }
 
 /// The one case that ran; throws when there is none.
@@ -94,7 +119,8 @@ std::pair<std::string, std::string> only_case_of(const Report& report, const Aud
 ExitCode execute(const ReplayArguments& arguments, Context& context) {
   const ReportFile file(arguments.json, false);
   file.require_writable();
-  AuditOptions options = options_of(arguments, context);
+  const auto pasted = find_pasted_call(arguments.what, std::cin);
+  AuditOptions options = options_of(arguments, pasted, context);
   static_cast<void>(select_checks(options.selection));
 
   context.err << "API calls of the worker, in order:\n" << std::flush;
@@ -109,9 +135,10 @@ ExitCode execute(const ReplayArguments& arguments, Context& context) {
   text_options.columns = columns_of(text);
   // The place that brings the scenario along: the new report, else the one that was read.
   text_options.report_path = file.shown_path();
-  if (text_options.report_path.empty() && names_a_report(arguments.what))
+  if (text_options.report_path.empty() && !pasted && names_a_report(arguments.what))
     text_options.report_path = options.report_name;
   write_case_text(report, check, the_case, text_options, text);
+  if (pasted) show_variants(*pasted, options, text);
   text.flush();
   file.finish(report, context.out);
   const std::string why = why_cannot_run(report);

@@ -10,6 +10,7 @@
 #include "cli/report_file.h"
 #include "cli/target_choice.h"
 #include "cli/terminal.h"
+#include "cli/workload_selection.h"
 #include "driver/audit.h"
 #include "lt_audit/error.h"
 #include "report/formats.h"
@@ -113,6 +114,7 @@ ExitCode execute(const RunArguments& given, Context& context) {
   RunArguments arguments = given;
   require_known_fault(arguments.worker.fault);
   require_problems(arguments.selection.problems);
+  if (!arguments.workload.empty()) select_workload(load_workload(arguments.workload), arguments.selection);
   const ReportFile file(arguments.json, arguments.redact);
   if (arguments.all_devices && file.is_stdout()) {
     throw AuditError(ErrorKind::usage,

@@ -59,6 +59,29 @@ PlannedCheck plan_check(const Check& check, const Selection& selection, const Ta
   return planned;
 }
 
+std::string number_of(std::size_t index) { return fmt::format("{}-{}", kGivenProblemsId, index + 1); }
+
+void add_notes(Case& the_case, const Selection& selection, std::size_t index) {
+  if (index >= selection.problem_notes.size()) return;
+  for (const auto& [key, value] : selection.problem_notes[index]) the_case.parameters.emplace(key, value);
+}
+
+/// What a check says about each problem of a workload: "problem-3.every-algorithm".
+PlannedCheck plan_about_problems(const Check& check, const Selection& selection, const Target& target) {
+  PlannedCheck planned;
+  planned.check = &check;
+  if (check.skip_reason(target)) return planned;
+  for (std::size_t i = 0; i < selection.problems.size(); ++i) {
+    for (auto& the_case : check.cases_about(target, problem_from_text(selection.problems[i]))) {
+      the_case.id = fmt::format("{}.{}", number_of(i), the_case.id);
+      the_case.parameters["problem"] = number_of(i);
+      add_notes(the_case, selection, i);
+      planned.cases.push_back(std::move(the_case));
+    }
+  }
+  return planned;
+}
+
 /// Leaves the case with the wanted id, in every check that has one.
 void keep_only_case(Plan& plan, const std::string& id) {
   std::vector<std::string> all_ids;
@@ -103,7 +126,7 @@ std::vector<const Check*> select_checks(const Selection& selection, std::span<co
   if (!selection.problems.empty()) static_cast<void>(make_given_problems(selection.problems));
 
   std::vector<const Check*> selected;
-  const bool only_problems = selection.checks.empty() && !selection.problems.empty();
+  const bool only_problems = selection.checks.empty() && !selection.problems.empty() && !selection.is_workload();
   for (const auto& check : registry) {
     const auto id = check->info().id;
     const bool wanted = selection.checks.empty() ? !only_problems : matches_any(selection.checks, id);
@@ -118,11 +141,20 @@ std::vector<const Check*> select_checks(const Selection& selection, std::span<co
 Plan make_plan(const Selection& selection, const Target& target, std::span<const std::unique_ptr<Check>> registry) {
   Plan plan;
   for (const Check* check : select_checks(selection, registry)) {
-    plan.checks.push_back(plan_check(*check, selection, target));
+    if (!selection.is_workload()) {
+      plan.checks.push_back(plan_check(*check, selection, target));
+    } else if (auto planned = plan_about_problems(*check, selection, target); !planned.cases.empty()) {
+      plan.checks.push_back(std::move(planned));
+    }
   }
   if (wants_given_problems(selection)) {
     plan.given_problems = make_given_problems(selection.problems);
     plan.checks.push_back(plan_check(*plan.given_problems, selection, target));
+    auto& cases = plan.checks.back().cases;
+    for (std::size_t i = 0; i < cases.size() && selection.is_workload(); ++i) {
+      cases[i].parameters["problem"] = number_of(i);
+      add_notes(cases[i], selection, i);
+    }
   }
   if (!selection.only_case.empty()) keep_only_case(plan, selection.only_case);
   return plan;

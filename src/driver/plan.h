@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,10 @@ struct Selection {
   /// Problem texts given on the command line: they become the check "problem" (driver/given_problems.h); with problems
   /// and no check named, only that check runs.
   std::vector<std::string> problems;
+  /// Of a workload: what is known of each of `problems`, for the parameters of its cases. Then every selected check
+  /// speaks about the problems instead of its own cases.
+  std::vector<std::map<std::string, std::string>> problem_notes;
+  bool is_workload() const { return !problem_notes.empty(); }
   Depth depth = Depth::normal;
 };
 

@@ -60,6 +60,7 @@ ordered_json to_json(const Selection& selection) {
           {"exclude", selection.exclude},
           {"only_case", selection.only_case},
           {"problems", selection.problems},
+          {"problem_notes", selection.problem_notes},
           {"depth", name_of(selection.depth)}};
 }
 
@@ -69,6 +70,7 @@ Selection selection_from(const json& object) {
   selection.exclude = object.at("exclude").get<std::vector<std::string>>();
   selection.only_case = object.at("only_case").get<std::string>();
   selection.problems = object.at("problems").get<std::vector<std::string>>();
+  selection.problem_notes = object.at("problem_notes").get<decltype(selection.problem_notes)>();
   const auto depth = depth_from(object.at("depth").get<std::string>());
   if (!depth) throw ProtocolError("unknown depth");
   selection.depth = *depth;

@@ -105,6 +105,7 @@ class Worker {
 
  private:
   void use_device(int device);
+  std::string too_long_here(const MatmulProblem& problem) const;
   Observation observe(const CaseRequest& request);
   cudaError_t lost_context(const Observation& observation);
 
@@ -116,6 +117,7 @@ class Worker {
   std::unique_ptr<MatmulEngine> engine_;
   std::optional<Session> session_;
   bool trace_ = false;
+  bool is_workload_ = false;
   /// Only the calls of cases are traced, not those of the start.
   std::atomic<bool> tracing_ = false;
   /// Number of the last traced call of this case.
@@ -170,8 +172,18 @@ void Worker::warm_up(const StartRequest& request) {
   engine_ = std::make_unique<MatmulEngine>(platform_, request.engine);
   session_.emplace(platform_, target_, *engine_,
                    [request](const MatmulProblem& problem) { return run_in_other_process(request, problem); });
+  is_workload_ = request.selection.is_workload();
   plan_ = make_plan(request.selection, target_);
   parent_.send(WarmResponse{since(begin)});
+}
+
+/// A workload has the sizes of its application; the simulator multiplies on the host.
+std::string Worker::too_long_here(const MatmulProblem& p) const {
+  constexpr double kMostProducts = 0x1p26;
+  const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+                          static_cast<double>(std::max(p.batch_count, 1));
+  if (!is_workload_ || target_.kind != PlatformKind::simulator || products <= kMostProducts) return {};
+  return fmt::format("{:.2g} products take the simulator too long; audit this one on a GPU", products);
 }
 
 Observation Worker::observe(const CaseRequest& request) {
@@ -183,6 +195,10 @@ Observation Worker::observe(const CaseRequest& request) {
     return observation;
   }
   const auto& planned = plan_.checks[request.check];
+  if (auto reason = too_long_here(planned.cases[request.index].problem); !reason.empty()) {
+    observation.not_run = std::move(reason);
+    return observation;
+  }
   if (trace_) print_trace(fmt::format("{}/{}", planned.check->info().id, request.id));
   tracing_ = true;
   traced_ = 0;

@@ -27,6 +27,10 @@ void write_finding(const Finding& finding, std::size_t check_width, const TextOp
 /// One case in one line: status, id, and its sentence or, when it passed, its problem.
 void write_case_line(const CaseResult& result, std::size_t id_width, const TextOptions& options, std::ostream& out);
 
+/// The products of a workload in one line each, most called first, with a verdict in one word and, where it is not ok,
+/// the line of the log that they come from; nothing for a report without a workload.
+void write_workload_table(const Report& report, const TextOptions& options, std::ostream& out);
+
 /// Which types were accepted, as a matrix of letters; nothing when types are not what the cases differ
 /// in.
 void write_type_matrix(const CheckResult& check, const TextOptions& options, std::ostream& out);

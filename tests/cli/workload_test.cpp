@@ -1,0 +1,105 @@
+// An application's own products: import of its logs, the audit of the workload, one of its cases again.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "scratch.h"
+
+namespace lt_audit {
+namespace {
+
+using Words = std::vector<std::string>;
+using WorkloadTest = ScratchTest;
+
+const std::string kGpt2 = std::string(LT_AUDIT_DATA_DIR) + "/workloads/ltonly_gpt2.log";
+
+TEST_F(WorkloadTest, ImportWritesTheWorkloadAndSaysWhatIsInIt) {
+  const Finished finished = run_program({"import", kGpt2}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "36 calls, 20 distinct problems")) << finished.out;
+  const auto workload = file_json(here_ / "workload.json");
+  EXPECT_EQ(workload.at("schema"), "lt-audit-workload");
+  EXPECT_EQ(workload.at("problems").size(), 20U);
+  EXPECT_EQ(workload.at("problems").at(0).at("source").at("file"), kGpt2);
+}
+
+TEST_F(WorkloadTest, ImportOnStandardOutputIsOneDocument) {
+  const Finished finished = run_program({"import", kGpt2, "-o", "-"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(nlohmann::json::parse(finished.out).at("problems").size(), 20U);
+  EXPECT_TRUE(std::filesystem::is_empty(here_));
+}
+
+TEST_F(WorkloadTest, WhatIsNoLogGivesTwoAndNoFile) {
+  const Finished finished = run_program({"import", "/proc/self/status"}, here());
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_TRUE(contains(finished.err, "none of its")) << finished.err;
+  EXPECT_TRUE(std::filesystem::is_empty(here_));
+}
+
+TEST_F(WorkloadTest, RunAuditsEveryProblemOfALogInTheOrderOfItsCalls) {
+  const Finished finished = run_program({"run", "--workload", kGpt2, "--target", "simulator"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err << finished.out;
+  EXPECT_TRUE(contains(finished.out, "20 problems of the workload")) << finished.out;
+  const auto report = file_json(here_ / "lt-audit.json");
+  for (const auto& check : report.at("checks")) {
+    std::uint64_t before = ~0ULL;
+    if (check.at("id") == "problem") {
+      EXPECT_EQ(check.at("cases").size(), 20U);
+    }
+    for (const auto& one : check.at("cases")) {
+      const auto calls = std::stoull(one.at("parameters").at("calls").get<std::string>());
+      EXPECT_LE(calls, before) << one.at("id");
+      before = calls;
+      EXPECT_TRUE(contains(one.at("parameters").at("source"), "ltonly_gpt2.log:")) << one.at("id");
+    }
+  }
+  const auto statuses = statuses_of(report);
+  EXPECT_EQ(statuses.count("heuristic-validity/problem-1.every-algorithm"), 1U);
+  EXPECT_EQ(statuses.count("graph-capture/problem-20.replay"), 1U);
+}
+
+TEST_F(WorkloadTest, AWorkloadFileGivesTheSameAuditAsItsLog) {
+  ASSERT_EQ(run_program({"import", kGpt2, "-o", "w.json"}, here()).code, 0);
+  ASSERT_EQ(run_program({"run", "--workload", kGpt2, "--target", "simulator", "--json", "log.json"}, here()).code, 0);
+  ASSERT_EQ(run_program({"run", "--workload", "w.json", "--target", "simulator", "--json", "file.json"}, here()).code,
+            0);
+  EXPECT_EQ(differing_cases(file_json(here_ / "log.json"), file_json(here_ / "file.json")), Words{});
+}
+
+TEST_F(WorkloadTest, AFaultShowsAsWrongWithTheLineOfTheLog) {
+  const Finished finished =
+      run_program({"run", "--workload", kGpt2, "--target", "simulator", "--inject", "k-tail-lost"}, here());
+  EXPECT_EQ(finished.code, 1);
+  EXPECT_TRUE(contains(finished.out, "wrong ")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "ltonly_gpt2.log:28\n")) << finished.out;
+}
+
+TEST_F(WorkloadTest, ACaseOfAWorkloadRunsAgainFromTheReport) {
+  run_program({"run", "--workload", kGpt2, "--target", "simulator"}, here());
+  const Finished finished = run_program({"replay", "lt-audit.json:graph-capture/problem-14.replay"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "cudaStreamBeginCapture(")) << finished.err;
+}
+
+TEST_F(WorkloadTest, APastedErrorLineIsReplayedWithTheAlignmentsThatItLeavesOpen) {
+  const std::string line =
+      "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasLtMatmul with transpose_mat1 1 transpose_mat2 0 m 80 "
+      "n "
+      "1024 k 160 mat1_ld 160 mat2_ld 160 result_ld 80 abcType 14 computeType 68 scaleType 0";
+  const Finished finished = run_program({"replay", line, "--target", "simulator"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "cublasLtMatmulAlgoGetHeuristic(")) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "B at 8 bytes, 256 promised")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "as the line reports")) << finished.out;
+}
+
+TEST_F(WorkloadTest, ProblemAndWorkloadExcludeEachOther) {
+  const Finished finished = run_program({"run", "--workload", kGpt2, "--problem", "m=1,n=1,k=1,a=f32"}, here());
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_TRUE(contains(finished.err, "--workload")) << finished.err;
+}
+
+}  // namespace
+}  // namespace lt_audit
