@@ -47,7 +47,8 @@ bool is_wrong(Outcome outcome) {
   }
 }
 
-/// ok, refused, wrong, slower, risky (a trap, or another way to make the call fails), not audited.
+/// ok, refused, wrong, slower, risky (a trap, or another way to make the call fails), partly (the log says more than
+/// was audited), not audited.
 std::string_view verdict_of(const Product& product) {
   const auto any = [&product](const auto& is) {
     return std::any_of(product.cases.begin(), product.cases.end(), [&](const CaseResult* one) { return is(*one); });
@@ -56,8 +57,10 @@ std::string_view verdict_of(const Product& product) {
   if (product.call->status == Status::skip || product.call->status == Status::error) return "not audited";
   if (product.call->outcome == Outcome::refused || product.call->outcome == Outcome::late_refusal) return "refused";
   if (product.call->outcome == Outcome::slower) return "slower";
-  return any([](const CaseResult& one) { return one.status != Status::pass && one.status != Status::skip; }) ? "risky"
-                                                                                                             : "ok";
+  if (any([](const CaseResult& one) { return one.status != Status::pass && one.status != Status::skip; }))
+    return "risky";
+  // What the log says and the problem cannot hold was not audited: an ok would flatter.
+  return parameter(*product.call, "not_modelled").empty() ? "ok" : "partly";
 }
 
 /// In the order of the case of the call itself, which is that of the workload.
@@ -100,8 +103,9 @@ void write_workload_table(const Report& report, const TextOptions& options, std:
         << fitted(printable(call.problem), columns > indent + 20 ? columns - indent : 20) << '\n';
     // Where it comes from matters where something is to be done.
     if (verdict == "ok") continue;
-    out << std::string(indent, ' ')
-        << fitted(printable(parameter(call, "source")), columns > indent ? columns - indent : 20) << '\n';
+    auto where = parameter(call, "source");
+    if (verdict == "partly") where += " without " + parameter(call, "not_modelled");
+    out << std::string(indent, ' ') << fitted(printable(where), columns > indent ? columns - indent : 20) << '\n';
   }
   if (shown < products.size())
     out << fmt::format("  ... and {}: -v shows all\n", counted(products.size() - shown, "more problem"));

@@ -1,6 +1,7 @@
 // An application's own products: import of its logs, the audit of the workload, one of its cases again.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,22 @@ TEST_F(WorkloadTest, AFaultShowsAsWrongWithTheLineOfTheLog) {
   EXPECT_EQ(finished.code, 1);
   EXPECT_TRUE(contains(finished.out, "wrong ")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "ltonly_gpt2.log:28\n")) << finished.out;
+}
+
+TEST_F(WorkloadTest, WhatTheAuditCannotHoldIsNoOk) {
+  // The second of these has scale modes, which no problem text can name; both are small enough for the simulator.
+  const std::string head =
+      "[cublasLt][1][Trace][cublasLtMatmul] A=0X7F715D000000 Adesc=[type=R_8F_E4M3 rows=64 cols=64 "
+      "ld=64] B=0X7F715DC00000 Bdesc=[type=R_8F_E4M3 rows=64 cols=48 ld=64] C=0X7F715D000000 "
+      "Cdesc=[type=R_16BF rows=64 cols=48 ld=64] D=0X7F715C800000 Ddesc=[type=R_16BF rows=64 cols=48 "
+      "ld=64] computeDesc=[computeType=COMPUTE_32F scaleType=R_32F transa=OP_T";
+  const std::string tail = "] algo=[algoId=66] workSpace=0X0 workSpaceSizeInBytes=0 beta=0 outOfPlace=1 stream=0X0\n";
+  std::ofstream(here_ / "app.log") << head << tail << head << " aScaleMode=OUTER_VEC_32F bScaleMode=OUTER_VEC_32F"
+                                   << tail;
+  const Finished finished = run_program({"run", "--workload", "app.log", "--target", "simulator"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "2 problems of the workload: 1 ok, 1 partly")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "app.log:2 without aScaleMode=OUTER_VEC_32F")) << finished.out;
 }
 
 TEST_F(WorkloadTest, ACaseOfAWorkloadRunsAgainFromTheReport) {
