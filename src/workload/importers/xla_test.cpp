@@ -354,8 +354,7 @@ TEST(XlaImporter, DimensionNumbersThatDoNotFit) {
                            R"("lhs_contracting_dimensions":"1","rhs_contracting_dimensions":["0"])",
                            R"("lhs_contracting_dimensions":[],"rhs_contracting_dimensions":["0"])",
                            R"("rhs_contracting_dimensions":["0"])",
-                           R"("lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"],)"
-                           R"("lhs_batch_dimensions":["1"])"}) {
+                           R"("lhs_batch_dimensions":["1"],"lhs_contracting_dimensions":["1"])"}) {
     Line line;
     line.dims = dims;
     EXPECT_EQ(reason_of(line), "dot_dimension_numbers do not fit the operands") << dims;
