@@ -33,12 +33,18 @@ if(LT_AUDIT_SANITIZE)
 endif()
 
 # One test program per area; ctest discovers its tests when it runs, since a listing at build time would start the program.
+# GPU: the fixtures whose tests skip themselves without a GPU; they get the label `gpu`.
 function(lt_audit_add_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GPU" "SOURCES;LIBRARIES")
   if(NOT LT_AUDIT_TESTS)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main lt_audit_warnings)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  if(arg_GPU)
+    set(elsewhere TEST_FILTER -${arg_GPU}.*)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_LIST ${name}_gpu TEST_FILTER ${arg_GPU}.*
+      PROPERTIES TIMEOUT 300 LABELS gpu)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST ${elsewhere} PROPERTIES TIMEOUT 300)
 endfunction()
