@@ -97,6 +97,16 @@ struct ReplayArguments {
   When color = When::automatic;
 };
 
+struct DoctorArguments {
+  /// A problem text, a pasted line, REPORT:CHECK/CASE or REPORT:CASE.
+  std::string what;
+  WorkerOptions worker = gpu_worker();
+  /// Seconds after which no further change is tried.
+  double budget_s = 20;
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+};
+
 struct ImportArguments {
   /// Logs; "-" = standard input.
   std::vector<std::string> files;
@@ -110,7 +120,7 @@ struct Information {
 };
 
 using Arguments = std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, EnvArguments,
-                               SelfTestArguments, ReplayArguments, ImportArguments>;
+                               SelfTestArguments, ReplayArguments, DoctorArguments, ImportArguments>;
 
 /// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command, option
 /// or value that does not exist. Looks at no file, device or check.

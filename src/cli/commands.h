@@ -26,6 +26,7 @@ ExitCode execute(const ShowArguments& arguments, Context& context);
 ExitCode execute(const EnvArguments& arguments, Context& context);
 ExitCode execute(const SelfTestArguments& arguments, Context& context);
 ExitCode execute(const ReplayArguments& arguments, Context& context);
+ExitCode execute(const DoctorArguments& arguments, Context& context);
 ExitCode execute(const ImportArguments& arguments, Context& context);
 
 }  // namespace lt_audit

@@ -107,7 +107,7 @@ void add_device(CLI::App& app, Target& device) {
       ->type_name("N");
 }
 
-void add_timeout(CLI::App& app, double& seconds) {
+void add_seconds(CLI::App& app, const std::string& name, double& seconds, const char* what) {
   const auto check = [](const std::string& word) -> std::string {
     double value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -116,9 +116,13 @@ void add_timeout(CLI::App& app, double& seconds) {
     if (number && value > 0 && value <= 86400) return "";
     return fmt::format("'{}' is not a number of seconds above 0 and up to 86400", word);
   };
-  app.add_option("--timeout", seconds, fmt::format("Seconds that one case may take (default {})", seconds))
+  app.add_option(name, seconds, fmt::format("{} (default {})", what, seconds))
       ->check(CLI::Validator(check, ""))
       ->type_name("S");
+}
+
+void add_timeout(CLI::App& app, double& seconds) {
+  add_seconds(app, "--timeout", seconds, "Seconds that one case may take");
 }
 
 template <class Target>
@@ -265,6 +269,25 @@ void declare_replay(CLI::App& app, ReplayArguments& replay) {
   add_when(app, "--color", replay.color, "Coloured status words");
 }
 
+void declare_doctor(CLI::App& app, DoctorArguments& doctor) {
+  app.add_option("X", doctor.what,
+                 "The call that fails: a problem text; an error or log line, or - or a file with one; "
+                 "REPORT:CHECK/CASE, or REPORT:CASE if no other check has that case")
+      ->type_name("")
+      ->required();
+  add_seconds(app, "--budget", doctor.budget_s, "Seconds after which no further change is tried");
+  add_target(app, doctor.worker);
+  add_device(app, doctor.worker.device);
+  add_libraries(app, doctor.worker.libraries);
+  // A changed call may hang; the budget is not to be spent on it.
+  doctor.worker.timeout_s = 5;
+  add_timeout(app, doctor.worker.timeout_s);
+  add_seed(app, doctor.worker.seed);
+  add_fault(app, doctor.worker.fault, "Plant a defect (lt-audit list --faults)");
+  app.add_option("--json", doctor.json, "The diagnosis as JSON; - is standard output, the text then goes to stderr")
+      ->type_name("FILE");
+}
+
 void declare_import(CLI::App& app, ImportArguments& import) {
   app.add_option("FILE", import.files,
                  "Logs of applications, plain or gzip: cuBLASLt log, cuBLAS log, TunableOp CSV, PyTorch error lines, "
@@ -384,6 +407,7 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
       "self-test", "Every check against every planted fault: 0 if each check sees 3 of them and each fault is seen",
       declare_self_test);
   parser.add<ReplayArguments>("replay", "One case again, every API call shown", declare_replay);
+  parser.add<DoctorArguments>("doctor", "The fewest changes that make a refused or wrong call work", declare_doctor);
   parser.add<ImportArguments>("import", "Logs of an application to a workload file", declare_import);
   return parser.parse(arguments);
 }

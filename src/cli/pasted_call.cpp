@@ -40,14 +40,6 @@ bool leaves_open(const PastedCall& pasted, std::string_view word) {
   return std::find(pasted.call.assumed.begin(), pasted.call.assumed.end(), word) != pasted.call.assumed.end();
 }
 
-/// The status of the stage that decided: matmul's, or what refused before it.
-std::string deciding_status(const Observation& observation) {
-  for (const char* name : {"matmul", "heuristic", "create", "set_attribute"}) {
-    if (const auto* stage = observation.stage(name)) return stage->status;
-  }
-  return observation.not_run.empty() ? "unknown" : "not run";
-}
-
 struct Operand {
   const char* name;
   std::int64_t MatmulProblem::*offset;
@@ -61,6 +53,13 @@ constexpr std::array kOperands{
 };
 
 }  // namespace
+
+std::string deciding_status(const Observation& observation) {
+  for (const char* name : {"matmul", "heuristic", "create", "set_attribute"}) {
+    if (const auto* stage = observation.stage(name)) return stage->status;
+  }
+  return observation.not_run.empty() ? "unknown" : "not run";
+}
 
 std::optional<PastedCall> find_pasted_call(const std::string& what, std::istream& standard_input) {
   const auto result = import_text(text_of(what, standard_input));

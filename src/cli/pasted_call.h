@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lt_audit/observation.h"
 #include "lt_audit/report.h"
 #include "workload/workload.h"
 
@@ -21,6 +22,9 @@ struct PastedCall {
 /// there is no call in it. Throws AuditError (usage) when the text is of a known format and has no call that can be
 /// read, with the reason.
 std::optional<PastedCall> find_pasted_call(const std::string& what, std::istream& standard_input);
+
+/// The status of the stage that decided: matmul's, or what refused before it; "not run" or "unknown" without one.
+std::string deciding_status(const Observation& observation);
 
 /// One call that the line may stand for, and what it takes for granted.
 struct CallVariant {
