@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -26,14 +25,7 @@ namespace {
 
 /// The problem of a text or of REPORT:CASE.
 MatmulProblem problem_of(const std::string& what) {
-  // A problem text holds no colon; a report's case needs one.
-  if (what.find(':') == std::string::npos) return problem_from_text(what);
-  const ReportPlace place = split_place(what);
-  const Report report = read_json(place.report);
-  const CasePlace found = find_place(report, place.rest);
-  if (found.the_case.empty())
-    throw AuditError(ErrorKind::usage, fmt::format("'{}' names no case: give REPORT:CHECK/CASE", what));
-  return problem_from_text(find_case(report, found.check, found.the_case)->problem);
+  return problem_from_text(names_a_report(what) ? read_reported_case(what).result().problem : what);
 }
 
 Trial trial_of(const CaseResult& result) {

@@ -23,22 +23,14 @@ namespace {
 
 /// Fills selection and worker from a case of a report.
 void take_from_report(const std::string& what, AuditOptions& options) {
-  const ReportPlace place = split_place(what);
-  const Report report = read_json(place.report);
-  if (place.rest.empty()) {
-    throw AuditError(ErrorKind::usage, fmt::format("'{}' names no case: give REPORT:CHECK/CASE", what));
-  }
-  const CasePlace found = find_place(report, place.rest);
-  if (found.the_case.empty()) {
-    throw AuditError(
-        ErrorKind::usage,
-        fmt::format("'{}' is a whole check: give REPORT:CHECK/CASE, or use lt-audit run {}", what, found.check));
-  }
+  const ReportedCase reported = read_reported_case(what);
+  const Report& report = reported.report;
+  const CasePlace& found = reported.place;
   if (found.check == kGivenProblemsId) {
-    options.selection.problems = {find_case(report, found.check, found.the_case)->problem};
+    options.selection.problems = {reported.result().problem};
   } else if (found.the_case.starts_with(kGivenProblemsId)) {
     // What a check said about a problem of a workload: "problem-3.every-algorithm".
-    options.selection.problems = {find_case(report, found.check, found.the_case)->problem};
+    options.selection.problems = {reported.result().problem};
     options.selection.problem_notes = {{{"calls", "1"}}};
     options.selection.checks = {found.check};
     options.selection.exclude = {std::string(kGivenProblemsId)};
@@ -48,17 +40,12 @@ void take_from_report(const std::string& what, AuditOptions& options) {
     options.selection.checks = {found.check};
     options.selection.only_case = found.the_case;
   }
-  options.report_name = place.report;
+  options.report_name = reported.path;
   options.selection.depth = depth_from(report.depth).value_or(Depth::normal);
   options.worker.seed = report.seed;
   options.worker.fault = report.fault;
   options.worker.device = report.target.device;
   options.worker.target = report.target.kind == PlatformKind::simulator ? TargetChoice::simulator : TargetChoice::gpu;
-}
-
-/// A problem text holds no colon; a report's case needs one.
-bool names_a_report(const std::string& what) {
-  return what.find(':') != std::string::npos || what.find('=') == std::string::npos;
 }
 
 AuditOptions options_of(const ReplayArguments& arguments, const std::optional<PastedCall>& pasted,

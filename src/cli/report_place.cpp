@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lt_audit/error.h"
+#include "report/formats.h"
 #include "workload/problem_text.h"
 
 namespace lt_audit {
@@ -59,6 +60,25 @@ CasePlace find_place(const Report& report, std::string_view text) {
   throw AuditError(ErrorKind::usage,
                    fmt::format("the report has no check or case '{}'{}; lt-audit show REPORT CHECK lists the cases",
                                text, nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+}
+
+bool names_a_report(const std::string& what) {
+  return what.find(':') != std::string::npos || what.find('=') == std::string::npos;
+}
+
+ReportedCase read_reported_case(const std::string& what) {
+  const ReportPlace place = split_place(what);
+  ReportedCase reported{place.report, read_json(place.report), {}};
+  if (place.rest.empty()) {
+    throw AuditError(ErrorKind::usage, fmt::format("'{}' names no case: give REPORT:CHECK/CASE", what));
+  }
+  reported.place = find_place(reported.report, place.rest);
+  if (reported.place.the_case.empty()) {
+    throw AuditError(ErrorKind::usage,
+                     fmt::format("'{}' is a whole check: give REPORT:CHECK/CASE, or use lt-audit run {}", what,
+                                 reported.place.check));
+  }
+  return reported;
 }
 
 }  // namespace lt_audit

@@ -31,4 +31,21 @@ CasePlace find_place(const Report& report, std::string_view text);
 /// The case, or null.
 const CaseResult* find_case(const Report& report, std::string_view check, std::string_view the_case);
 
+/// What the user wrote names a case of a report, and is no problem text: that holds no colon, and a case needs one.
+bool names_a_report(const std::string& what);
+
+/// A case with the report that it stands in.
+struct ReportedCase {
+  /// Path of the report, as written.
+  std::string path;
+  Report report;
+  CasePlace place;
+
+  const CaseResult& result() const { return *find_case(report, place.check, place.the_case); }
+};
+
+/// Reads REPORT:CHECK/CASE or REPORT:CASE. Throws AuditError (usage) when the report cannot be read, has no such case,
+/// or no case is named.
+ReportedCase read_reported_case(const std::string& what);
+
 }  // namespace lt_audit

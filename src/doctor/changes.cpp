@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lt_audit/contract.h"
 #include "lt_audit/types.h"
 
 namespace lt_audit {
@@ -48,8 +49,6 @@ std::int64_t exactly_multiple(std::int64_t value, std::int64_t multiple) {
   return result;
 }
 
-std::int64_t alignment_of(std::int64_t offset) { return offset == 0 ? 256 : offset & -offset; }
-
 std::string ld_name(const Operand& operand) {
   return fmt::format("ld{}", static_cast<char>(operand.name[0] - 'A' + 'a'));
 }
@@ -75,7 +74,7 @@ void set_ld(MatmulProblem& problem, const Operand& operand, std::int64_t multipl
 void add_pointers(const MatmulProblem& problem, Changes& changes) {
   for (const auto& operand : kOperands) {
     if (problem.in_place && operand.offset == &MatmulProblem::c_offset) continue;
-    const std::int64_t real = alignment_of(problem.*operand.offset);
+    const std::int64_t real = alignment_of_offset(problem.*operand.offset);
     const std::int64_t promised = problem.*operand.alignment;
     const auto preference = [&](std::int64_t bytes) {
       return fmt::format("CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_{}_BYTES = {}", operand.name, bytes);
@@ -106,7 +105,7 @@ void add_pointers(const MatmulProblem& problem, Changes& changes) {
            wanted == 256});
     }
   }
-  if (has_bias(problem.epilogue) && alignment_of(problem.bias_offset) < 16) {
+  if (has_bias(problem.epilogue) && alignment_of_offset(problem.bias_offset) < 16) {
     changes.push_back({"bias pointer", "bias on a 16-byte boundary", "CUBLASLT_MATMUL_DESC_BIAS_POINTER % 16 == 0",
                        Effort::memory, [](MatmulProblem& changed) { changed.bias_offset = 0; }, true});
   }

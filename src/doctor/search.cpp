@@ -119,8 +119,8 @@ class Search {
       const auto count = std::min(kChunk, candidates.size() - begin);
       const std::vector<Members> chunk(first, first + static_cast<std::ptrdiff_t>(count));
       const auto trials = run(chunk);
-      for (std::size_t i = 0; i < std::min(trials.size(), chunk.size()); ++i) {
-        if (!trials[i].works) continue;
+      for (std::size_t i = 0; i < chunk.size(); ++i) {
+        if (!trials.at(i).works) continue;
         std::set<std::string> groups;
         for (const Change* change : chunk[i]) groups.insert(change->group);
         if (solved.insert(groups).second) keep(chunk[i], trials[i]);
