@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -18,12 +16,6 @@ namespace {
 struct Imported : RecordedCalls {
   explicit Imported(std::string_view text) { feed(*make_cublaslt_log_importer(), text); }
 };
-
-std::string file_text(const std::string& name) {
-  std::ifstream in(std::string(LT_AUDIT_DATA_DIR) + "/workloads/" + name, std::ios::binary);
-  EXPECT_TRUE(in) << name;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string product_of(const ImportedCall& call) {
   auto problem = call.problem;

@@ -1,4 +1,4 @@
-// A sink for the tests of importers: keeps everything it is told.
+// For the tests of importers: a sink that keeps everything it is told, and the real logs.
 #pragma once
 
 #include <string>
@@ -8,6 +8,9 @@
 #include "workload/importer.h"
 
 namespace lt_audit {
+
+/// The content of tests/data/workloads/NAME.
+std::string file_text(const std::string& name);
 
 class RecordedCalls : public CallSink {
  public:

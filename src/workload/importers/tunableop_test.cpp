@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -17,12 +15,6 @@ namespace {
 struct Imported : RecordedCalls {
   explicit Imported(std::string_view text) { feed(*make_tunableop_importer(), text); }
 };
-
-std::string file_text(const std::string& name) {
-  std::ifstream in(std::string(LT_AUDIT_DATA_DIR) + "/workloads/" + name, std::ios::binary);
-  EXPECT_TRUE(in) << name;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::size_t products_of(const RecordedCalls& recorded) {
   std::set<std::string> products;
