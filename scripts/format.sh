@@ -16,5 +16,5 @@ clang_format=${CLANG_FORMAT:-clang-format-14}
 command -v "$clang_format" >/dev/null || die 3 "$clang_format not found: run scripts/install_packages.sh test"
 
 cd "$LT_AUDIT_ROOT"
-find checks include src tests -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
+find benchmarks checks fuzz include src tests -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
   xargs -0 -n 16 -P "$(nproc)" "$clang_format" "${arguments[@]}"
