@@ -73,12 +73,23 @@ TEST_F(DoctorTest, APastedLineIsDiagnosedAndNonsenseRefused) {
              "transpose_mat2 0 m 80 n 1024 k 160 mat1_ld 160 mat2_ld 160 result_ld 80 abcType 14 computeType 68 "
              "scaleType 0"),
       here());
-  EXPECT_TRUE(contains(pasted.err, "the line is read as")) << pasted.err;
-  EXPECT_NE(pasted.code, 2) << pasted.err;
+  EXPECT_EQ(pasted.code, 0) << pasted.err;
+  EXPECT_TRUE(contains(pasted.err, "the line is read as: A at 2 bytes, 256 promised")) << pasted.err;
+  EXPECT_TRUE(contains(pasted.out, "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 2\n")) << pasted.out;
   const Finished nonsense = run_program(doctor("m=64,n=64,l=64,a=f16"), here());
   EXPECT_EQ(nonsense.code, 2);
   EXPECT_TRUE(contains(nonsense.err, "'l'")) << nonsense.err;
   EXPECT_EQ(run_program(doctor("m=64,n=64,k=64,a=f16", {"--budget", "-1"}), here()).code, 2);
+}
+
+TEST_F(DoctorTest, ACaseOfAReportIsDiagnosedAndAWholeCheckIsNot) {
+  const Words run = {"run", "--target", "simulator", "--problem", "m=64,n=64,k=64,a=i8,d=i32"};
+  ASSERT_EQ(run_program(run, here()).code, 0);
+  const Finished finished = run_program(doctor("lt-audit.json:problem/problem-1"), here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "A stored transposed")) << finished.out;
+  for (const char* what : {"lt-audit.json", "lt-audit.json:problem", "lt-audit.json:problem/problem-2"})
+    EXPECT_EQ(run_program(doctor(what), here()).code, 2) << what;
 }
 
 }  // namespace
