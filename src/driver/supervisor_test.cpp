@@ -273,7 +273,9 @@ TEST(Supervisor, StopsOnSigintWithWhatItHas) {
 TEST(Supervisor, ASignalEndsTheWaitForAHangingCase) {
   Supervision run("kill-parent-signal=c2", 3600);
   run.shared(5).go();
-  EXPECT_EQ(run.end.reason, "interrupted by SIGINT after 2 of 5 cases");
+  // The answers to c0 and c1 may still be on their way when the signal of c2 comes.
+  EXPECT_EQ(run.end.reason.rfind("interrupted by SIGINT after ", 0), 0U) << run.end.reason;
+  EXPECT_LE(run.answers.size(), 2U);
 }
 
 TEST(Supervisor, CollectsTheProfilesOfWorkersThatEndInOrder) {
