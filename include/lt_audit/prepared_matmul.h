@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -84,6 +86,9 @@ class PreparedMatmul {
   void set_scalars(double alpha, double beta);
   /// Inputs, poison and guard zones; another variant gives other values at the same addresses. Synchronises the stream.
   void fill(std::uint64_t variant = 0);
+  /// Inputs whose sums round, so that the bits of D depend on the order of summation: to compare runs, not to verify
+  /// them. Sets alpha to one that keeps D in range, until fill or set_scalars. With integer inputs nothing rounds.
+  void fill_rounding(std::uint64_t variant = 0);
   /// Fills the whole workspace with one byte. Synchronises the stream.
   void fill_workspace(unsigned char byte);
 
@@ -92,6 +97,17 @@ class PreparedMatmul {
   /// The same, recorded as the stage "matmul". True for SUCCESS.
   bool matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
               Observation& observation) const;
+
+  /// The same product through cuBLAS, recorded as the stage "cublas", with C and D in D's memory: for a problem that is
+  /// in_place. Empty when it was called; otherwise why cuBLAS cannot express it.
+  std::string cublas(Observation& observation);
+
+  /// Microseconds that the GPU takes for what `work` launches on stream(); synchronises it. Nothing where the platform
+  /// has no clock (the simulator).
+  std::optional<double> gpu_us(const std::function<void()>& work);
+
+  /// Hash of the bits of D's elements, padding left out; -0 and 0 differ. Synchronises stream().
+  std::uint64_t d_digest();
 
   /// From here on D is expected to hold this other matmul's bias, as filled there: for a descriptor that points at it.
   /// `other` may be this matmul itself.

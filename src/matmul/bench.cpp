@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lt_audit/error.h"
+
 namespace lt_audit {
 namespace {
 
@@ -16,6 +18,12 @@ Stream make_stream(const CudaApi& cuda) {
   return {cuda, stream};
 }
 
+Event make_event(const CudaApi& cuda) {
+  cudaEvent_t event = nullptr;
+  require(cuda.event_create(&event), "cudaEventCreate");
+  return {cuda, event};
+}
+
 }  // namespace
 
 Bench::Bench(const Platform& platform, std::uint64_t seed, std::size_t first_slab_bytes)
@@ -23,6 +31,24 @@ Bench::Bench(const Platform& platform, std::uint64_t seed, std::size_t first_sla
       first_slab_bytes_(first_slab_bytes),
       stream_(make_stream(platform.cuda)),
       verifier_(platform, stream_.get(), seed) {}
+
+CublasCall& Bench::cublas() {
+  if (cublas_ == nullptr) cublas_ = std::make_unique<CublasCall>(platform_, stream_.get());
+  return *cublas_;
+}
+
+std::optional<double> Bench::gpu_us(const std::function<void()>& work) {
+  const auto& cuda = platform_.cuda;
+  if (!started_) started_ = make_event(cuda);
+  if (!stopped_) stopped_ = make_event(cuda);
+  require(cuda.event_record(started_.get(), stream_.get()), "cudaEventRecord");
+  work();
+  require(cuda.event_record(stopped_.get(), stream_.get()), "cudaEventRecord");
+  require(cuda.stream_synchronize(stream_.get()), "cudaStreamSynchronize");
+  float ms = 0;
+  if (cuda.event_elapsed_time(&ms, started_.get(), stopped_.get()) != cudaSuccess) return std::nullopt;
+  return static_cast<double>(ms) * 1000;
+}
 
 std::optional<std::string> Bench::make_room(std::size_t bytes) {
   if (bytes <= slab_bytes_) return std::nullopt;

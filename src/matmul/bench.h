@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +12,7 @@
 #include "lt_audit/owners.h"
 #include "lt_audit/platform.h"
 #include "matmul/buffers.h"
+#include "matmul/cublas_call.h"
 #include "matmul/exact_inputs.h"
 #include "matmul/verifier.h"
 
@@ -24,6 +27,11 @@ class Bench {
   const Platform& platform() const { return platform_; }
   cudaStream_t stream() const { return stream_.get(); }
   Verifier& verifier() { return verifier_; }
+  /// cuBLAS on this stream, its handle made at the first use.
+  CublasCall& cublas();
+  /// GPU microseconds between the stream's work before `work` and what it launched; synchronises the stream. Nothing
+  /// where the platform has no clock.
+  std::optional<double> gpu_us(const std::function<void()>& work);
 
   /// Buffers with addresses for the problem; those of an earlier problem are gone. Nothing, and the reason in
   /// `not_run`, when it cannot be laid out or does not fit into free memory.
@@ -38,6 +46,9 @@ class Bench {
   DeviceMemory slab_;
   std::size_t slab_bytes_ = 0;
   Verifier verifier_;
+  std::unique_ptr<CublasCall> cublas_;
+  Event started_;
+  Event stopped_;
 };
 
 }  // namespace lt_audit

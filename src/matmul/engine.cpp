@@ -62,7 +62,6 @@ struct Resources {
   Event stopped;
   Event verified;
   LtHandle handle;
-  std::unique_ptr<CublasCall> cublas;
 };
 
 }  // namespace
@@ -203,9 +202,8 @@ CublasObservation MatmulEngine::run_cublas(const MatmulProblem& problem) {
   const cudaStream_t stream = on_device.bench->stream();
   const auto buffers = on_device.bench->place(in_place, inputs, result.not_expressible);
   if (!buffers) return result;
-  if (on_device.cublas == nullptr) on_device.cublas = std::make_unique<CublasCall>(engine.platform, stream);
   verifier.prepare(in_place, inputs, *buffers);
-  const bool accepted = on_device.cublas->gemm(in_place, *buffers, result);
+  const bool accepted = on_device.bench->cublas().gemm(in_place, *buffers, result);
   if (accepted) {
     require(verifier.launch(in_place, inputs, *buffers, true), "audit kernels");
     const cudaError_t error = engine.platform.cuda.stream_synchronize(stream);

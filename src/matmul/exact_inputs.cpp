@@ -62,6 +62,21 @@ double result_limit(const MatmulProblem& p) {
   return exact_limit(p.type_d);
 }
 
+/// Integers up to this spread over the whole significand of a type and several binades, and their products do over more
+/// than FP32 holds.
+std::int32_t rounding_amplitude(cudaDataType_t type) {
+  switch (type) {
+    case CUDA_R_64F:
+      return 1 << 30;
+    case CUDA_R_32F:
+      return 1 << 23;
+    case CUDA_R_8F_E4M3:
+      return 448;
+    default:
+      return 32767;
+  }
+}
+
 bool is_whole(double value) { return value == std::floor(value); }
 
 }  // namespace
@@ -99,6 +114,29 @@ ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
                        std::abs(p.beta) * c_amplitude + (has_bias(p.epilogue) ? bias_amplitude : 0);
   inputs.exact_in_d = reach <= exact_limit(p.type_d) && is_whole(p.alpha) && is_whole(p.beta);
   return inputs;
+}
+
+RoundingInputs choose_rounding_inputs(const MatmulProblem& p, std::uint64_t seed) {
+  RoundingInputs rounding{choose_inputs(p, seed)};
+  auto& inputs = rounding.inputs;
+  if (is_integer(p.type_a) || is_integer(p.type_b)) return rounding;
+  const auto k = static_cast<double>(std::max<std::int64_t>(p.k, 1));
+  inputs.b.sparse_block = 1;
+  inputs.terms = p.k;
+  inputs.exact_in_d = false;
+  if (p.scale_type == CUDA_R_16F) {
+    // alpha reaches no lower than 2^-24 here, so the sums themselves must fit: random signs make them about the square
+    // root of k times a product, and 2^13 leaves three binades to FP16's largest value.
+    const double amplitude = std::sqrt(0x1p13 / std::sqrt(k));
+    inputs.a.amplitude = inputs.b.amplitude = std::max(static_cast<std::int32_t>(amplitude), 1);
+    return rounding;
+  }
+  inputs.a.amplitude = rounding_amplitude(p.type_a);
+  inputs.b.amplitude = rounding_amplitude(p.type_b);
+  // Products up to about 16: any D type holds them with room for the largest of many sums.
+  const double largest = static_cast<double>(inputs.a.amplitude) * inputs.b.amplitude * std::sqrt(k);
+  rounding.alpha_factor = std::exp2(4 - std::ceil(std::log2(largest)));
+  return rounding;
 }
 
 }  // namespace lt_audit

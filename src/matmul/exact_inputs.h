@@ -22,4 +22,13 @@ struct ExactInputs {
 /// some column of B.
 ExactInputs choose_inputs(const MatmulProblem& problem, std::uint64_t seed);
 
+/// Patterns whose sums round in the accumulator, so that D's bits tell one order of summation from another. Times
+/// `alpha_factor`, a power of two, the product stays within D's range. Integer products are exact whatever one does:
+/// for them these are the exact inputs.
+struct RoundingInputs {
+  ExactInputs inputs;
+  double alpha_factor = 1;
+};
+RoundingInputs choose_rounding_inputs(const MatmulProblem& problem, std::uint64_t seed);
+
 }  // namespace lt_audit

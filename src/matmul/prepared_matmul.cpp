@@ -1,8 +1,13 @@
 #include "lt_audit/prepared_matmul.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "lt_audit/error.h"
 #include "lt_audit/verdict.h"
@@ -14,6 +19,23 @@ namespace {
 
 /// As many as the engine asks for.
 constexpr int kRequestedResults = 8;
+/// FNV-1a over words of eight bytes instead of single ones, with a shift, since a word's high bits would not spread.
+std::uint64_t add_to_digest(std::uint64_t digest, std::span<const std::byte> bytes) {
+  const auto mix = [&digest](std::uint64_t word) {
+    digest = (digest ^ word) * 0x100000001B3ULL;
+    digest ^= digest >> 29;
+  };
+  for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    mix(word);
+  }
+  for (const auto byte : bytes) mix(static_cast<std::uint64_t>(byte) + 0x100);
+  return digest;
+}
+
+/// Seeds of neighbouring runs differ by one.
+constexpr std::uint64_t kVariantStep = 1'000'003;
 
 }  // namespace
 
@@ -44,6 +66,14 @@ struct PreparedMatmul::State {
     return *plan;
   }
 
+  void fill_with(const ExactInputs& values) {
+    inputs = values;
+    buffers = place();
+    bench->verifier().prepare(problem, inputs, buffers);
+    call.upload_scalars(bench->stream());
+    synchronize();
+  }
+
   void synchronize() const {
     require(bench->platform().cuda.stream_synchronize(bench->stream()), "cudaStreamSynchronize");
   }
@@ -56,6 +86,8 @@ struct PreparedMatmul::State {
   BufferPlan buffers;
   LtCall call;
   cublasLtMatmulAlgo_t chosen{};
+  /// What fill_rounding multiplied alpha with.
+  double alpha_factor = 1;
   std::optional<ValuePattern> expected_bias;
 };
 
@@ -103,20 +135,23 @@ cublasStatus_t PreparedMatmul::check(cublasLtHandle_t handle, const cublasLtMatm
 }
 
 void PreparedMatmul::set_scalars(double alpha, double beta) {
+  state_->alpha_factor = 1;
   state_->call.set_scalars(alpha, beta);
   state_->call.upload_scalars(stream());
   state_->synchronize();
 }
 
 void PreparedMatmul::fill(std::uint64_t variant) {
+  if (state_->alpha_factor != 1) set_scalars(problem().alpha, problem().beta);
+  state_->fill_with(choose_inputs(state_->problem, state_->seed + variant * kVariantStep));
+}
+
+void PreparedMatmul::fill_rounding(std::uint64_t variant) {
   auto& state = *state_;
-  // Seeds of neighbouring runs differ by one.
-  constexpr std::uint64_t kVariantStep = 1'000'003;
-  state.inputs = choose_inputs(state.problem, state.seed + variant * kVariantStep);
-  state.buffers = state.place();
-  state.bench->verifier().prepare(state.problem, state.inputs, state.buffers);
-  state.call.upload_scalars(stream());
-  state.synchronize();
+  const auto rounding = choose_rounding_inputs(state.problem, state.seed + variant * kVariantStep);
+  state.call.set_scalars(state.problem.alpha * rounding.alpha_factor, state.problem.beta);
+  state.alpha_factor = rounding.alpha_factor;
+  state.fill_with(rounding.inputs);
 }
 
 void PreparedMatmul::fill_workspace(unsigned char byte) {
@@ -135,6 +170,42 @@ cublasStatus_t PreparedMatmul::matmul(cublasLtHandle_t handle, const cublasLtMat
 bool PreparedMatmul::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
                             Observation& observation) const {
   return record(observation, "matmul", "cublasLtMatmul", matmul(handle, algo, stream));
+}
+
+std::string PreparedMatmul::cublas(Observation& observation) {
+  auto& state = *state_;
+  MatmulProblem problem = state.problem;
+  if (!problem.in_place) throw std::logic_error("PreparedMatmul::cublas: cuBLAS has one matrix for C and D");
+  if (!state.bench->platform().blas.create) return "libcublas is not loaded";
+  if (auto reason = why_not_cublas(problem); !reason.empty()) return reason;
+  problem.alpha *= state.alpha_factor;
+  CublasObservation result;
+  state.bench->cublas().gemm(problem, state.buffers, result);
+  observation.stages.push_back({"cublas", result.call, result.status});
+  return {};
+}
+
+std::optional<double> PreparedMatmul::gpu_us(const std::function<void()>& work) { return state_->bench->gpu_us(work); }
+
+std::uint64_t PreparedMatmul::d_digest() {
+  const auto& state = *state_;
+  const auto shape = shape_d(state.problem);
+  const auto size = static_cast<std::int64_t>(bytes_of(shape.type));
+  std::vector<std::byte> copy(static_cast<std::size_t>(shape.span() * size));
+  require(state.bench->platform().cuda.memcpy_async(copy.data(), state.buffers.d, copy.size(), cudaMemcpyDeviceToHost,
+                                                    stream()),
+          "cudaMemcpyAsync");
+  state.synchronize();
+  const bool by_col = shape.order == CUBLASLT_ORDER_COL;
+  const auto run_bytes = static_cast<std::size_t>((by_col ? shape.rows : shape.cols) * size);
+  std::uint64_t digest = 0;
+  for (std::int64_t batch = 0; batch < shape.batch_count; ++batch) {
+    for (std::int64_t major = 0; major < (by_col ? shape.cols : shape.rows); ++major) {
+      const auto* run = copy.data() + (batch * shape.batch_stride + major * shape.ld) * size;
+      digest = add_to_digest(digest, {run, run_bytes});
+    }
+  }
+  return digest;
 }
 
 void PreparedMatmul::expect_bias_of(const PreparedMatmul& other) {

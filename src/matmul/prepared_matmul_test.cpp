@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 
 #include "lt_audit/error.h"
@@ -12,6 +14,7 @@
 #include "lt_audit/session.h"
 #include "lt_audit/verdict.h"
 #include "matmul/engine.h"
+#include "platform/audit_math.h"
 #include "platform/platforms.h"
 #include "workload/problem_text.h"
 
@@ -140,6 +143,85 @@ TEST_F(PreparedMatmulTest, TheEnginesMemoryIsGivenOnce) {
   }
   EXPECT_NO_THROW(static_cast<void>(session.prepare(problem)));
   EXPECT_EQ(outcome_of(session.run(problem)), Outcome::correct);
+}
+
+TEST_F(PreparedMatmulTest, TheDigestTellsBitsAndLeavesPaddingOut) {
+  problem = problem_from_text("m=48,n=40,k=32,a=f16,ldd=50,batch=2");
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  matmul.fill();
+  const auto poisoned = matmul.d_digest();
+  call(matmul, algo);
+  const auto product = matmul.d_digest();
+  EXPECT_NE(product, poisoned);
+  auto* bytes = static_cast<unsigned char*>(matmul.pointers().d);
+  bytes[48 * 2] ^= 1;
+  EXPECT_EQ(matmul.d_digest(), product) << "padding";
+  bytes[(50 * 40 + 50 * 39 + 47) * 2] ^= 1;
+  EXPECT_NE(matmul.d_digest(), product) << "the last element";
+}
+
+TEST_F(PreparedMatmulTest, RoundingInputsTellOneOrderOfSummationFromAnother) {
+  for (const auto* text : {"m=48,n=40,k=4096,a=f16,d=f32", "m=48,n=40,k=4096,a=bf16,d=f32", "m=48,n=40,k=4096,a=f32"}) {
+    SCOPED_TRACE(text);
+    auto matmul = session.prepare(problem_from_text(text));
+    ASSERT_TRUE(matmul.describe(observation));
+    const auto offered = matmul.query(session.handle(), 8);
+    std::set<std::uint64_t> rounded, exact;
+    for (const auto& result : offered.results) {
+      matmul.fill_rounding();
+      call(matmul, &result.algo);
+      rounded.insert(matmul.d_digest());
+      matmul.fill();
+      call(matmul, &result.algo);
+      EXPECT_TRUE(matmul.verify(observation)) << "alpha is the problem's again";
+      exact.insert(matmul.d_digest());
+    }
+    EXPECT_GT(rounded.size(), 1U);
+    EXPECT_EQ(exact.size(), 1U);
+  }
+}
+
+TEST_F(PreparedMatmulTest, RoundingInputsStayInRange) {
+  for (const auto* text :
+       {"m=16,n=16,k=1,a=f16", "m=48,n=48,k=4096,a=f16,compute=16f", "m=48,n=48,k=4096,a=f16", "m=48,n=48,k=64,a=f64",
+        "m=48,n=48,k=4096,ta=t,a=e4m3,d=f16", "m=48,n=48,k=64,ta=t,a=i8,d=i32"}) {
+    SCOPED_TRACE(text);
+    const auto p = problem_from_text(text);
+    auto matmul = session.prepare(p);
+    const auto* algo = ready(matmul);
+    matmul.fill_rounding();
+    call(matmul, algo);
+    double largest = 0;
+    const auto size = bytes_of(p.type_d);
+    for (std::int64_t i = 0; i < p.m * p.n; ++i) {
+      const double value = decode(p.type_d, static_cast<const std::byte*>(matmul.pointers().d) + i * size);
+      ASSERT_TRUE(std::isfinite(value)) << i;
+      largest = std::max(largest, std::abs(value));
+    }
+    EXPECT_GT(largest, 0.5);
+  }
+}
+
+TEST_F(PreparedMatmulTest, CublasRunsTheSameProductInPlace) {
+  problem = problem_from_text("m=48,n=40,k=32,a=f16,d=f32,beta=1,in_place=1");
+  auto matmul = session.prepare(problem);
+  matmul.fill();
+  EXPECT_EQ(matmul.cublas(observation), "");
+  EXPECT_TRUE(matmul.verify(observation));
+  ASSERT_NE(observation.stage("cublas"), nullptr);
+  EXPECT_EQ(observation.stage("cublas")->call, "cublasGemmEx");
+  matmul.fill_rounding();
+  matmul.cublas(observation);
+  const auto by_cublas = matmul.d_digest();
+  matmul.fill_rounding();
+  call(matmul, ready(matmul));
+  EXPECT_EQ(matmul.d_digest(), by_cublas) << "alpha is the same for both";
+  auto with_bias = session.prepare_apart(problem_from_text("m=48,n=40,k=32,a=f16,epilogue=bias,in_place=1"));
+  with_bias.fill();
+  EXPECT_EQ(with_bias.cublas(observation), "epilogue bias has no cuBLAS form");
+  auto apart = session.prepare_apart(problem_from_text("m=48,n=40,k=32,a=f16"));
+  EXPECT_THROW(apart.cublas(observation), std::logic_error);
 }
 
 TEST_F(PreparedMatmulTest, AProblemThatDoesNotFitIsNotRun) {
