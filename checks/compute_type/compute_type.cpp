@@ -148,7 +148,7 @@ bool is_quick(const Combination& c, const MatmulProblem& p, bool listed, std::si
 bool cublas_is_right(const Observation& observation) {
   if (!observation.cublas || observation.cublas->status != "SUCCESS" || !observation.cublas->verification) return false;
   const auto& seen = *observation.cublas->verification;
-  return seen.compared > 0 && seen.wrong == 0 && seen.bytes_outside_d() == 0;
+  return seen.all_right() && seen.bytes_outside_d() == 0;
 }
 
 /// True when what was written behind D ends where a D of FP32 would end: the kernel took D's type for FP32.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "lt_audit/types.h"
@@ -20,9 +21,9 @@ enum class AlgoChoice {
 /// library (cublasLt.h 13.1.0, lines 108-115).
 using AlgoWords = std::array<std::uint64_t, 8>;
 
-/// One matmul: D = epilogue(alpha * op(A) * op(B) + beta * C + bias).
-/// op(A) is m by k, op(B) is k by n, C and D are m by n. Leading dimensions and batch strides are in elements, offsets,
-/// alignments and workspace in bytes.
+/// One matmul: D = scale_d * activation(alpha * scale_a * scale_b * op(A) * op(B) + beta * scale_c * C + bias).
+/// op(A) is m by k, op(B) is k by n, C, D and aux are m by n. Leading dimensions and batch strides are in elements,
+/// offsets, alignments and workspace in bytes.
 struct MatmulProblem {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -55,6 +56,28 @@ struct MatmulProblem {
   std::int64_t stride_d = -1;
 
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  /// CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE; nothing = not set (default_bias_type).
+  std::optional<cudaDataType_t> type_bias;
+  /// 0 = one bias vector for all batches.
+  std::int64_t stride_bias = 0;
+  /// CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE; nothing = not set: D's type, or a bit mask.
+  std::optional<cudaDataType_t> type_aux;
+  /// In elements, for a mask in bits. 0 = the smallest legal one: m rounded up to 8, for a mask to 128.
+  std::int64_t ldaux = 0;
+  /// -1 = packed.
+  std::int64_t stride_aux = -1;
+
+  /// Scale factors of the operand: its pointer is set, with this mode. Nothing = no pointer, no factor.
+  std::optional<cublasLtMatmulMatrixScale_t> scale_a;
+  std::optional<cublasLtMatmulMatrixScale_t> scale_b;
+  std::optional<cublasLtMatmulMatrixScale_t> scale_c;
+  std::optional<cublasLtMatmulMatrixScale_t> scale_d;
+  /// CUBLASLT_MATMUL_DESC_AMAX_D_POINTER is set: the largest magnitude of D before scale_d.
+  bool amax_d = false;
+  bool fast_accum = false;
+  /// CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET; 0 = all.
+  std::int64_t sm_count_target = 0;
+
   double alpha = 1;
   double beta = 0;
   cublasLtPointerMode_t pointer_mode = CUBLASLT_POINTER_MODE_HOST;
@@ -67,6 +90,9 @@ struct MatmulProblem {
   std::int64_t c_offset = 0;
   std::int64_t d_offset = 0;
   std::int64_t bias_offset = 0;
+  std::int64_t aux_offset = 0;
+  std::int64_t scale_a_offset = 0;
+  std::int64_t scale_b_offset = 0;
   std::int64_t workspace_offset = 0;
 
   /// What the preference declares (CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_x_BYTES); 256 is the library's default and is
@@ -108,9 +134,23 @@ MatrixShape shape_b(const MatmulProblem& problem);
 MatrixShape shape_c(const MatmulProblem& problem);
 MatrixShape shape_d(const MatmulProblem& problem);
 
-/// The default type of the bias vector: D's, R_32F for an INT8 D with an R_32F scale type, and what the FP8 table pairs
-/// with C for FP8 inputs (cublasLt.h 13.1.0 lines 1535-1547).
+/// What the bias pointer points at: one element for each row of D, or for each column with bgradb.
+MatrixShape shape_bias(const MatmulProblem& problem);
+/// What the aux pointer points at. A mask is given in bytes: type i8, ld and stride an eighth of the problem's.
+MatrixShape shape_aux(const MatmulProblem& problem);
+/// The table of scale factors of an operand in this mode (cublasLt.h 13.1.0, lines 921-941; cuBLAS 13.2 documentation,
+/// Narrow Precision Data Types Usage), all FP32: scalar 1; outer_vec `outer`; vec128 `outer` by k / 128; blk128x128
+/// k / 128 by `outer` / 128 with an ld that is a multiple of 4. `outer` is m for A and n for B. 0 by 0 for the modes
+/// that the audit cannot fill.
+MatrixShape shape_scale(cublasLtMatmulMatrixScale_t mode, std::int64_t outer, std::int64_t k);
+
+/// The type of the bias vector: type_bias, or the default: D's, R_32F for an INT8 D with an R_32F scale type, and what
+/// the FP8 table pairs with C for FP8 inputs (cublasLt.h 13.1.0 lines 1535-1547).
 cudaDataType_t bias_type(const MatmulProblem& problem);
+
+/// The type of a GELU aux matrix: type_aux, or the default: D's, and with an FP8 D the type of C. The header has the
+/// second as "some exceptions" (cublasLt.h 13.1.0, lines 1484-1501); 13.1.0 names it in its refusals.
+cudaDataType_t aux_type(const MatmulProblem& problem);
 
 /// A problem with one type for A, B, C and D and the compute and scale type that the documentation pairs with it.
 MatmulProblem uniform_problem(cudaDataType_t type, std::int64_t m, std::int64_t n, std::int64_t k);

@@ -40,6 +40,7 @@ struct Verification {
   /// "elements" (every element compared) or "freivalds".
   std::string method;
   std::uint64_t compared = 0;
+  /// Elements of D that are not what they must be.
   std::uint64_t wrong = 0;
   /// Elements of D that still hold the poison; they are also counted in `wrong`.
   std::uint64_t unwritten = 0;
@@ -57,15 +58,31 @@ struct Verification {
   /// One past the last changed byte behind D, counted from D's end.
   std::uint64_t reach_behind_d = 0;
   std::uint64_t padding_bytes_changed = 0;
-  /// Bytes changed in A, B, C, bias (their guard zones included) and in the guard zones of the workspace.
+  /// Bytes changed in A, B, C, bias, aux (their guard zones included) and in the guard zones of the workspace.
   std::uint64_t a_bytes_changed = 0;
   std::uint64_t b_bytes_changed = 0;
   std::uint64_t c_bytes_changed = 0;
   std::uint64_t bias_bytes_changed = 0;
+  std::uint64_t aux_bytes_changed = 0;
+  /// Of all tables of scale factors.
+  std::uint64_t scale_bytes_changed = 0;
   std::uint64_t workspace_guard_bytes_changed = 0;
+  /// What the epilogue writes beside D: elements of aux (bits of a mask) and of the bias gradient.
+  std::uint64_t aux_compared = 0;
+  std::uint64_t aux_wrong = 0;
+  std::uint64_t gradient_compared = 0;
+  std::uint64_t gradient_wrong = 0;
+  /// The largest magnitude of D before its scale, where it is asked for.
+  std::optional<double> amax_expected;
+  std::optional<double> amax_actual;
+
+  /// Everything that the call must write holds what it must, and something was compared.
+  bool all_right() const { return wrong == 0 && compared > 0 && beside_d_right(); }
+  bool beside_d_right() const { return aux_wrong == 0 && gradient_wrong == 0 && amax_actual == amax_expected; }
 
   std::uint64_t input_bytes_changed() const {
-    return a_bytes_changed + b_bytes_changed + c_bytes_changed + bias_bytes_changed;
+    return a_bytes_changed + b_bytes_changed + c_bytes_changed + bias_bytes_changed + aux_bytes_changed +
+           scale_bytes_changed;
   }
   std::uint64_t bytes_outside_d() const {
     return bytes_before_d + bytes_behind_d + padding_bytes_changed + workspace_guard_bytes_changed;

@@ -23,11 +23,9 @@ struct Named {
   std::string_view name;
 };
 
-/// The matrix types that the engine can fill, run and verify: f64 f32 f16 bf16 e4m3 e5m2 i8 i32.
+/// The matrix types that the engine can fill, run and verify: f64 f32 f16 bf16 e4m3 e5m2 i8 i32 c32 c64.
 std::span<const Named<cudaDataType_t>> matrix_types();
-/// What a problem text may name: the matrix types, and c32 and c64, which are recorded and not run.
-std::span<const Named<cudaDataType_t>> problem_types();
-/// Every type that may stand as scale type: the matrix types and the ones that only a descriptor can name (c32, c64).
+/// Every type that may stand as scale type: f64 f32 f16 bf16 i32 c32 c64.
 std::span<const Named<cudaDataType_t>> scale_types();
 /// All compute types of cublas_api.h 13.1.0 (lines 206-218): 16f 16f_pedantic 32f ... 32i_pedantic.
 std::span<const Named<cublasComputeType_t>> compute_types();
@@ -39,6 +37,8 @@ std::span<const Named<cublasLtOrder_t>> orders();
 std::span<const Named<cublasOperation_t>> operations();
 /// host and device.
 std::span<const Named<cublasLtPointerMode_t>> pointer_modes();
+/// The scale modes of cublasLt.h 13.1.0 (lines 921-941): scalar vec16_ue4m3 vec32_ue8m0 outer_vec vec128 blk128x128.
+std::span<const Named<cublasLtMatmulMatrixScale_t>> scale_modes();
 
 /// The spelling of an enumerator; "unknown(NUMBER)" for a value that no table knows.
 std::string name_of(cudaDataType_t type);
@@ -47,6 +47,7 @@ std::string name_of(cublasLtEpilogue_t epilogue);
 std::string name_of(cublasLtOrder_t order);
 std::string name_of(cublasOperation_t operation);
 std::string name_of(cublasLtPointerMode_t mode);
+std::string name_of(cublasLtMatmulMatrixScale_t mode);
 /// "SUCCESS", "NOT_SUPPORTED", ...: the enumerator without CUBLAS_STATUS_.
 std::string name_of(cublasStatus_t status);
 /// "cudaSuccess", "cudaErrorMisalignedAddress", ...: the enumerator as the header spells it.
@@ -58,6 +59,8 @@ std::size_t bytes_of(cudaDataType_t type);
 bool is_fp8(cudaDataType_t type);
 /// True for i8 and i32.
 bool is_integer(cudaDataType_t type);
+/// True for c32 and c64.
+bool is_complex(cudaDataType_t type);
 /// The scale type that the documentation pairs with a compute type (cuBLAS 13.2 documentation, cublasLtMatmul, table of
 /// supported types); 32i pairs with both 32I and 32F: this returns R_32I.
 cudaDataType_t default_scale_type(cublasComputeType_t compute);
@@ -65,6 +68,16 @@ cudaDataType_t default_scale_type(cublasComputeType_t compute);
 bool has_bias(cublasLtEpilogue_t epilogue);
 /// True when the epilogue applies ReLU to D.
 bool has_relu(cublasLtEpilogue_t epilogue);
+/// True when the epilogue applies GELU to D.
+bool has_gelu(cublasLtEpilogue_t epilogue);
+/// True when the epilogue writes a bias gradient through the bias pointer: drelu_bgrad, dgelu_bgrad, bgrada, bgradb.
+bool has_bias_gradient(cublasLtEpilogue_t epilogue);
+/// True when the epilogue reads or writes the matrix behind CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER.
+bool has_aux(cublasLtEpilogue_t epilogue);
+/// True when aux is a bit mask (ReLU and its gradient), not a matrix of numbers.
+bool has_aux_mask(cublasLtEpilogue_t epilogue);
+/// True when aux is read: drelu and dgelu, with and without a bias gradient.
+bool reads_aux(cublasLtEpilogue_t epilogue);
 
 /// The value with this spelling, or nothing.
 template <class Enum>

@@ -21,10 +21,16 @@ struct RuleRemedy {
 };
 
 constexpr std::array kRemedies{
+    RuleRemedy{"amax", "do not set CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, and find amax in a kernel of your own"},
+    RuleRemedy{"aux-ld",
+               "set CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD to the rows of D rounded up to 8, for a ReLU mask to 128"},
+    RuleRemedy{"aux-type", "leave CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE at its default"},
     RuleRemedy{"batch", "set CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT to at least 1 in all four layouts"},
+    RuleRemedy{"bias-type", "leave CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE at its default and convert the bias vector"},
     RuleRemedy{"bias-row-order", "keep D in CUBLASLT_ORDER_COL, or add the bias in a kernel of your own"},
     RuleRemedy{"d-batches-overlap", "set the batch stride of D to at least ldd times the columns of D"},
     RuleRemedy{"emulation", "use CUBLAS_COMPUTE_32F or CUBLAS_COMPUTE_64F on this GPU"},
+    RuleRemedy{"epilogue-operand-gradient", "store B transposed and set TRANSB = CUBLAS_OP_T, or sum in a kernel"},
     RuleRemedy{"epilogue", "use CUBLASLT_EPILOGUE_DEFAULT and apply the epilogue in a kernel of your own"},
     RuleRemedy{"fp8-16-byte-rule",
                "pad k, m and the leading dimensions so that each is a multiple of 16 bytes in its type"},
@@ -44,6 +50,12 @@ constexpr std::array kRemedies{
                "align the pointers to 16 bytes"},
     RuleRemedy{"pointer-below-the-type",
                "align the pointer (16 bytes for FP8, 4 for INT8) and declare at least as much in the preference"},
+    RuleRemedy{"scalar-scale-16-bytes", "align the scale factor to 16 bytes"},
+    RuleRemedy{"scale-16-bytes", "align the table of scale factors to 16 bytes"},
+    RuleRemedy{"scale-modes",
+               "use scale mode SCALAR_32F for A and B, or a pair of modes that this GPU has, with a 16-bit or FP32 D"},
+    RuleRemedy{"scale-multiples-of-4", "pad m and n to multiples of 4, or use scale mode OUTER_VEC_32F"},
+    RuleRemedy{"scale-of", "do not set the scale pointer: put the factor into alpha or beta"},
     RuleRemedy{"types-not-on-this-gpu", "use R_16BF or R_16F on this GPU, or a newer library"},
     RuleRemedy{"types-unlisted",
                "choose a row of the documented table: change the type of C and D, the compute type or the scale type, "

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "lt_audit/contract.h"
 
@@ -49,6 +49,13 @@ class Carver {
     return add(region);
   }
 
+  /// What the call writes beside D: poison, and the comparison says what must be there.
+  void* output(RegionRole role, const MatrixShape& shape, std::int64_t offset) {
+    void* data = matrix(role, RegionContent::poison, shape, {}, offset, kOutputGuard);
+    plan_.regions.region.at(static_cast<std::size_t>(plan_.regions.count - 1)).inside_is_free = true;
+    return data;
+  }
+
   /// The workspace: its inside belongs to the library, so only the two guard zones are regions.
   void* workspace(std::int64_t bytes, std::int64_t offset) {
     Region guard;
@@ -80,8 +87,83 @@ class Carver {
   std::byte* slab_;
 };
 
-MatrixShape bias_shape(const MatmulProblem& p) {
-  return {bias_type(p), p.m, 1, std::max<std::int64_t>(p.m, 1), CUBLASLT_ORDER_COL, 1, 0};
+constexpr MatrixShape kOneFloat{CUDA_R_32F, 1, 1, 1, CUBLASLT_ORDER_COL, 1, 0};
+
+/// Tables of scale factors and what goes with them.
+void plan_scales(Carver& carve, BufferPlan& plan, const MatmulProblem& p, const ExactInputs& inputs) {
+  const auto table = [&](const std::optional<cublasLtMatmulMatrixScale_t>& mode, std::int64_t outer,
+                         const ValuePattern& pattern, std::int64_t offset) -> void* {
+    if (!mode) return nullptr;
+    return carve.matrix(RegionRole::scale, RegionContent::values, shape_scale(*mode, outer, p.k), pattern, offset,
+                        kInputGuard);
+  };
+  plan.scale_a = table(p.scale_a, p.m, inputs.scale_a, p.scale_a_offset);
+  plan.scale_b = table(p.scale_b, p.n, inputs.scale_b, p.scale_b_offset);
+  plan.scale_c = table(p.scale_c, p.m, inputs.scale_c, 0);
+  plan.scale_d = table(p.scale_d, p.m, inputs.scale_d, 0);
+  if (p.amax_d) plan.amax_d = carve.output(RegionRole::scale, kOneFloat, 0);
+}
+
+struct NamedOperand {
+  const char* name;
+  MatrixShape shape;
+  std::int64_t offset;
+};
+
+std::optional<std::string> cannot_place(const NamedOperand& operand) {
+  const auto size = static_cast<std::int64_t>(bytes_of(operand.shape.type));
+  if (size == 0) return fmt::format("the audit cannot fill {} of type {}", operand.name, name_of(operand.shape.type));
+  if (operand.offset % size != 0) {
+    return fmt::format("an offset of {} bytes splits the {}-byte elements of {}; use a multiple of {}", operand.offset,
+                       size, operand.name, size);
+  }
+  // Checked in floating point first: the product of untrusted sizes may not fit 64 bits.
+  const double outer = static_cast<double>(std::max(operand.shape.rows, operand.shape.cols));
+  const double bytes =
+      (static_cast<double>(operand.shape.batch_count) * static_cast<double>(operand.shape.batch_stride) +
+       outer * static_cast<double>(operand.shape.ld)) *
+      static_cast<double>(size);
+  if (bytes > 0x1p46) return fmt::format("{} needs more than 64 TiB", operand.name);
+  return std::nullopt;
+}
+
+/// What the verifier does not know of scale factors.
+std::optional<std::string> cannot_scale(const MatmulProblem& p) {
+  for (const auto& mode : {p.scale_a, p.scale_b}) {
+    if (!mode) continue;
+    if (shape_scale(*mode, p.m, p.k).rows == 0) {
+      return fmt::format("the audit cannot fill scale factors of mode {} yet", name_of(*mode));
+    }
+    // How the tables of several batches follow each other is documented nowhere.
+    if (*mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F && p.batch_count > 1) {
+      return fmt::format("the audit cannot lay out scale factors of mode {} for several batches", name_of(*mode));
+    }
+  }
+  for (const auto& mode : {p.scale_c, p.scale_d}) {
+    if (mode && *mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) {
+      return fmt::format("the audit cannot fill scale factors of mode {} for C and D yet", name_of(*mode));
+    }
+  }
+  return std::nullopt;
+}
+
+/// What the verifier does not know of epilogues and types.
+std::optional<std::string> cannot_verify(const MatmulProblem& p) {
+  const bool complex = is_complex(p.type_a);
+  for (const auto type : {p.type_b, p.type_c, p.type_d}) {
+    if (is_complex(type) != complex) return "the audit cannot verify products of real and complex matrices";
+  }
+  if (complex && p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    return fmt::format("the audit cannot verify epilogue {} of complex matrices", name_of(p.epilogue));
+  }
+  const bool beside = has_aux(p.epilogue) || has_bias_gradient(p.epilogue);
+  if (beside && p.order_d == CUBLASLT_ORDER_ROW) {
+    return fmt::format("the audit cannot verify epilogue {} with D in order row", name_of(p.epilogue));
+  }
+  if (has_bias_gradient(p.epilogue) && p.batch_count > 1 && p.stride_bias < shape_bias(p).rows) {
+    return "the bias gradients of several batches would lie in the same memory; set stride_bias";
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -94,8 +176,16 @@ BufferPlan plan_buffers(const MatmulProblem& p, const ExactInputs& inputs, void*
   plan.b = carve.matrix(b, RegionContent::values, shape_b(p), inputs.b, p.b_offset, kInputGuard);
   if (!p.in_place) plan.c = carve.matrix(c, RegionContent::values, shape_c(p), inputs.c, p.c_offset, kInputGuard);
   if (has_bias(p.epilogue)) {
-    plan.bias = carve.matrix(bias, RegionContent::values, bias_shape(p), inputs.bias, p.bias_offset, kInputGuard);
+    plan.bias = carve.matrix(bias, RegionContent::values, shape_bias(p), inputs.bias, p.bias_offset, kInputGuard);
+  } else if (has_bias_gradient(p.epilogue)) {
+    plan.bias = carve.output(bias, shape_bias(p), p.bias_offset);
   }
+  if (reads_aux(p.epilogue)) {
+    plan.aux = carve.matrix(aux, RegionContent::values, shape_aux(p), inputs.aux, p.aux_offset, kInputGuard);
+  } else if (has_aux(p.epilogue)) {
+    plan.aux = carve.output(aux, shape_aux(p), p.aux_offset);
+  }
+  plan_scales(carve, plan, p, inputs);
   if (p.workspace_bytes > 0) plan.workspace = carve.workspace(p.workspace_bytes, p.workspace_offset);
   const auto d_shape = shape_d(p);
   plan.d = carve.matrix(d, p.in_place ? RegionContent::values : RegionContent::poison, d_shape, inputs.c, p.d_offset,
@@ -106,33 +196,20 @@ BufferPlan plan_buffers(const MatmulProblem& p, const ExactInputs& inputs, void*
 }
 
 std::optional<std::string> cannot_lay_out(const MatmulProblem& p) {
-  const bool verifiable = p.epilogue == CUBLASLT_EPILOGUE_DEFAULT || p.epilogue == CUBLASLT_EPILOGUE_RELU ||
-                          p.epilogue == CUBLASLT_EPILOGUE_BIAS || p.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
-  if (!verifiable) return fmt::format("the audit cannot verify epilogue {} yet", name_of(p.epilogue));
-  struct Operand {
-    const char* name;
-    MatrixShape shape;
-    std::int64_t offset;
-  };
-  const std::array<Operand, 5> operands{{{"A", shape_a(p), p.a_offset},
-                                         {"B", shape_b(p), p.b_offset},
-                                         {"C", shape_c(p), p.in_place ? 0 : p.c_offset},
-                                         {"D", shape_d(p), p.d_offset},
-                                         {"the bias", bias_shape(p), has_bias(p.epilogue) ? p.bias_offset : 0}}};
+  if (auto reason = cannot_verify(p)) return reason;
+  if (auto reason = cannot_scale(p)) return reason;
+  std::vector<NamedOperand> operands{{"A", shape_a(p), p.a_offset},
+                                     {"B", shape_b(p), p.b_offset},
+                                     {"C", shape_c(p), p.in_place ? 0 : p.c_offset},
+                                     {"D", shape_d(p), p.d_offset}};
+  if (has_bias(p.epilogue) || has_bias_gradient(p.epilogue)) {
+    operands.push_back({"the bias", shape_bias(p), p.bias_offset});
+  }
+  if (has_aux(p.epilogue)) operands.push_back({"aux", shape_aux(p), p.aux_offset});
+  if (p.scale_a) operands.push_back({"the scale of A", shape_scale(*p.scale_a, p.m, p.k), p.scale_a_offset});
+  if (p.scale_b) operands.push_back({"the scale of B", shape_scale(*p.scale_b, p.n, p.k), p.scale_b_offset});
   for (const auto& operand : operands) {
-    const auto size = static_cast<std::int64_t>(bytes_of(operand.shape.type));
-    if (size == 0) return fmt::format("the audit cannot fill {} of type {}", operand.name, name_of(operand.shape.type));
-    if (operand.offset % size != 0) {
-      return fmt::format("an offset of {} bytes splits the {}-byte elements of {}; use a multiple of {}",
-                         operand.offset, size, operand.name, size);
-    }
-    // Checked in floating point first: the product of untrusted sizes may not fit 64 bits.
-    const double outer = static_cast<double>(std::max(operand.shape.rows, operand.shape.cols));
-    const double bytes =
-        (static_cast<double>(operand.shape.batch_count) * static_cast<double>(operand.shape.batch_stride) +
-         outer * static_cast<double>(operand.shape.ld)) *
-        static_cast<double>(size);
-    if (bytes > 0x1p46) return fmt::format("{} needs more than 64 TiB", operand.name);
+    if (auto reason = cannot_place(operand)) return reason;
   }
   return std::nullopt;
 }

@@ -14,9 +14,10 @@ namespace lt_audit {
 std::string why_not_cublas(const MatmulProblem& p) {
   if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
     return fmt::format("epilogue {} has no cuBLAS form", name_of(p.epilogue));
-  if (p.scale_type != default_scale_type(p.compute_type)) {
-    return fmt::format("cuBLAS takes alpha and beta as {} under compute type {}",
-                       name_of(default_scale_type(p.compute_type)), name_of(p.compute_type));
+  const auto scale_type = is_complex(p.type_d) ? p.type_d : default_scale_type(p.compute_type);
+  if (p.scale_type != scale_type) {
+    return fmt::format("cuBLAS takes alpha and beta as {} under compute type {}", name_of(scale_type),
+                       name_of(p.compute_type));
   }
   if (is_fp8(p.type_a) || is_fp8(p.type_b) || is_fp8(p.type_d)) return "cublasGemmEx has no FP8";
   if (p.type_c != p.type_d) return "cublasGemmEx has one type for C and D";

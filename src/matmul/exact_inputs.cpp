@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "platform/audit_math.h"
 
 namespace lt_audit {
 namespace {
@@ -10,8 +13,10 @@ namespace {
 double exact_limit(cudaDataType_t type) {
   switch (type) {
     case CUDA_R_64F:
+    case CUDA_C_64F:
       return 0x1p40;
     case CUDA_R_32F:
+    case CUDA_C_32F:
       return 0x1p24;
     case CUDA_R_16F:
       return 2048;
@@ -67,8 +72,10 @@ double result_limit(const MatmulProblem& p) {
 std::int32_t rounding_amplitude(cudaDataType_t type) {
   switch (type) {
     case CUDA_R_64F:
+    case CUDA_C_64F:
       return 1 << 30;
     case CUDA_R_32F:
+    case CUDA_C_32F:
       return 1 << 23;
     case CUDA_R_8F_E4M3:
       return 448;
@@ -77,19 +84,58 @@ std::int32_t rounding_amplitude(cudaDataType_t type) {
   }
 }
 
+/// Two products of real numbers in each part of a complex one.
+double products_per_term(const MatmulProblem& p) { return is_complex(p.type_a) ? 2 : 1; }
+
+/// What an epilogue asks of x. GELU is 0 or x outside of a few units around 0, where nothing is learned of it; a
+/// gradient over the columns of D adds n of them, in FP32.
+double epilogue_limit(const MatmulProblem& p) {
+  if (has_gelu(p.epilogue)) return 8;
+  const bool sums_d = has_bias_gradient(p.epilogue) && has_aux(p.epilogue);
+  return sums_d ? std::max(0x1p24 / static_cast<double>(std::max<std::int64_t>(p.n, 1)), 1.0) : 0x1p40;
+}
+
+constexpr std::int32_t kLargestFactor = 2;
+
+/// A pattern whose first value is the largest factor.
+ValuePattern scalar_pattern(std::uint64_t seed) {
+  ValuePattern pattern{seed, kLargestFactor, 1, false};
+  while (std::abs(value_of(pattern, 1, 0, 0, 0)) != kLargestFactor) ++pattern.seed;
+  return pattern;
+}
+
+/// Patterns of the factors; returns the largest factor of a product of A and B that is not in alpha_factor.
+double choose_factors(const MatmulProblem& p, std::uint64_t seed, ExactInputs& inputs) {
+  double inside = 1;
+  std::uint64_t next = seed * 16 + 9;
+  const auto choose = [&](const std::optional<cublasLtMatmulMatrixScale_t>& mode, ValuePattern& pattern) {
+    pattern = scalar_pattern(next++);
+    const bool scalar = mode && *mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+    if (mode && !scalar) inside *= kLargestFactor;
+    return scalar ? static_cast<double>(value_of(pattern, 1, 0, 0, 0)) : 1.0;
+  };
+  inputs.alpha_factor *= choose(p.scale_a, inputs.scale_a);
+  inputs.alpha_factor *= choose(p.scale_b, inputs.scale_b);
+  inputs.beta_factor *= choose(p.scale_c, inputs.scale_c);
+  inputs.d_scale = choose(p.scale_d, inputs.scale_d);
+  return inside;
+}
+
 bool is_whole(double value) { return value == std::floor(value); }
 
 }  // namespace
 
 ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
   ExactInputs inputs;
-  double limit = std::min(accumulator_limit(p), result_limit(p));
+  const double inside = choose_factors(p, seed, inputs) * products_per_term(p);
+  double limit = std::min({accumulator_limit(p), result_limit(p) / std::abs(inputs.d_scale), epilogue_limit(p)});
   // Fractions of a quarter cost two bits.
   if (!is_whole(p.alpha) || !is_whole(p.beta)) limit /= 4;
   const std::int32_t c_amplitude = limit >= 64 ? 4 : 1;
   const std::int32_t bias_amplitude = c_amplitude;
-  const double alpha = std::max(std::abs(p.alpha), 0.25);
-  double budget = limit - std::abs(p.beta) * c_amplitude - (has_bias(p.epilogue) ? bias_amplitude : 0);
+  const double alpha = std::max(std::abs(p.alpha * inputs.alpha_factor), 0.25) * inside;
+  const double beta = std::abs(p.beta * inputs.beta_factor);
+  double budget = limit - beta * c_amplitude - (has_bias(p.epilogue) ? bias_amplitude : 0);
   budget = std::max(std::floor(budget / alpha), 1.0);
 
   const auto k = std::max<std::int64_t>(p.k, 1);
@@ -109,10 +155,14 @@ ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
   inputs.b = {seed * 4 + 2, b_amplitude, block, p.transb != CUBLAS_OP_N};
   inputs.c = {seed * 4 + 3, c_amplitude, 1, false};
   inputs.bias = {seed * 4 + 4, bias_amplitude, 1, false};
+  // Every bit of a mask occurs, and of dgelu's argument what is neither 0 nor 1 times x.
+  inputs.aux = {seed * 4 + 5, has_aux_mask(p.epilogue) ? 127 : 2, 1, false};
   inputs.terms = p.k == 0 ? 0 : (k + block - 1) / block;
-  const double reach = std::abs(p.alpha) * static_cast<double>(inputs.terms) * a_amplitude * b_amplitude +
-                       std::abs(p.beta) * c_amplitude + (has_bias(p.epilogue) ? bias_amplitude : 0);
-  inputs.exact_in_d = reach <= exact_limit(p.type_d) && is_whole(p.alpha) && is_whole(p.beta);
+  const double largest = static_cast<double>(inputs.terms) * a_amplitude * b_amplitude;
+  const double reach = std::abs(p.alpha * inputs.alpha_factor) * inside * largest + beta * c_amplitude +
+                       (has_bias(p.epilogue) ? bias_amplitude : 0);
+  inputs.exact_in_d =
+      reach * std::abs(inputs.d_scale) <= exact_limit(p.type_d) && is_whole(p.alpha) && is_whole(p.beta);
   return inputs;
 }
 

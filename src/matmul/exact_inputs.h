@@ -11,7 +11,13 @@ namespace lt_audit {
 /// Patterns of a problem's operands with |alpha * sum + beta * c + bias| bounded by what the effective accumulator and
 /// D hold exactly.
 struct ExactInputs {
-  ValuePattern a, b, c, bias;
+  ValuePattern a, b, c, bias, aux;
+  /// Tables of scale factors: 1 or 2 of either sign. A scalar one is 2 or -2, so that nobody can leave it out.
+  ValuePattern scale_a, scale_b, scale_c, scale_d;
+  /// What the scalar factors make of alpha, beta and D.
+  double alpha_factor = 1;
+  double beta_factor = 1;
+  double d_scale = 1;
   /// True when every possible result is exact in D's type too: then Freivalds' check applies.
   bool exact_in_d = false;
   /// Nonzero products per element of D.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 
 #include "lt_audit/error.h"
 
@@ -80,23 +81,73 @@ bool LtCall::set_desc(Observation& observation) {
     return step(observation, "set_attribute", "cublasLtMatmulDescSetAttribute", status);
   };
   const auto number = [](auto value) { return static_cast<std::int32_t>(value); };
-  bool ok = set(desc_.set<CUBLASLT_MATMUL_DESC_TRANSA>(number(problem_.transa))) &&
-            set(desc_.set<CUBLASLT_MATMUL_DESC_TRANSB>(number(problem_.transb)));
-  if (ok && problem_.pointer_mode != CUBLASLT_POINTER_MODE_HOST) {
-    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_POINTER_MODE>(number(problem_.pointer_mode)));
+  const auto& p = problem_;
+  bool ok = set(desc_.set<CUBLASLT_MATMUL_DESC_TRANSA>(number(p.transa))) &&
+            set(desc_.set<CUBLASLT_MATMUL_DESC_TRANSB>(number(p.transb)));
+  if (ok && p.pointer_mode != CUBLASLT_POINTER_MODE_HOST) {
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_POINTER_MODE>(number(p.pointer_mode)));
   }
-  if (ok && problem_.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
-    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE>(static_cast<std::uint32_t>(problem_.epilogue)));
+  if (ok && p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE>(static_cast<std::uint32_t>(p.epilogue)));
   }
-  if (ok && has_bias(problem_.epilogue)) {
+  if (ok && p.fast_accum) ok = set(desc_.set<CUBLASLT_MATMUL_DESC_FAST_ACCUM>(std::int8_t{1}));
+  if (ok && p.sm_count_target != 0) {
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET>(number(p.sm_count_target)));
+  }
+  return ok && set_epilogue(observation) && set_scales(observation);
+}
+
+bool LtCall::set_epilogue(Observation& observation) {
+  const auto set = [&](cublasStatus_t status) {
+    return step(observation, "set_attribute", "cublasLtMatmulDescSetAttribute", status);
+  };
+  const auto number = [](auto value) { return static_cast<std::int32_t>(value); };
+  const auto& p = problem_;
+  bool ok = true;
+  if (has_bias(p.epilogue) || has_bias_gradient(p.epilogue)) {
     // Before the query: the heuristic deduces the bias alignment from the pointer (cublasLt.h 13.1.0, lines 1334-1335).
     const void* bias = buffers_.bias;
     ok = set(desc_.set<CUBLASLT_MATMUL_DESC_BIAS_POINTER>(bias));
-    if (ok && bias_type(problem_) != problem_.type_d) {
-      ok = set(desc_.set<CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE>(number(bias_type(problem_))));
+    if (ok && (p.type_bias || bias_type(p) != p.type_d)) {
+      ok = set(desc_.set<CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE>(number(bias_type(p))));
     }
+    if (ok && p.stride_bias != 0) ok = set(desc_.set<CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE>(p.stride_bias));
+  }
+  if (ok && has_aux(p.epilogue)) {
+    const auto shape = shape_aux(p);
+    // A mask's shape is in bytes, its attributes in bits.
+    const std::int64_t unit = has_aux_mask(p.epilogue) ? 8 : 1;
+    ok = set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER>(buffers_.aux)) &&
+         set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD>(p.ldaux != 0 ? p.ldaux : shape.ld * unit));
+    if (ok && p.batch_count > 1) {
+      const auto stride = p.stride_aux >= 0 ? p.stride_aux : shape.batch_stride * unit;
+      ok = set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE>(stride));
+    }
+    if (ok && p.type_aux) ok = set(desc_.set<CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE>(number(*p.type_aux)));
   }
   return ok;
+}
+
+bool LtCall::set_scales(Observation& observation) {
+  const auto set = [&](cublasStatus_t status) {
+    return step(observation, "set_attribute", "cublasLtMatmulDescSetAttribute", status);
+  };
+  const auto scale = [&]<cublasLtMatmulDescAttributes_t Pointer, cublasLtMatmulDescAttributes_t Mode>(
+                         const std::optional<cublasLtMatmulMatrixScale_t>& mode, const void* table) {
+    if (!mode) return true;
+    if (!set(desc_.set<Pointer>(table))) return false;
+    return *mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F || set(desc_.set<Mode>(static_cast<std::int32_t>(*mode)));
+  };
+  const auto& p = problem_;
+  return scale.operator()<CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_A_SCALE_MODE>(p.scale_a,
+                                                                                                   buffers_.scale_a) &&
+         scale.operator()<CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_MODE>(p.scale_b,
+                                                                                                   buffers_.scale_b) &&
+         scale.operator()<CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, CUBLASLT_MATMUL_DESC_C_SCALE_MODE>(p.scale_c,
+                                                                                                   buffers_.scale_c) &&
+         scale.operator()<CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, CUBLASLT_MATMUL_DESC_D_SCALE_MODE>(p.scale_d,
+                                                                                                   buffers_.scale_d) &&
+         (!p.amax_d || set(desc_.set<CUBLASLT_MATMUL_DESC_AMAX_D_POINTER>(buffers_.amax_d)));
 }
 
 bool LtCall::set_preference(Observation& observation) {

@@ -48,6 +48,8 @@ class LtCall {
  private:
   bool create_objects(Observation& observation);
   bool set_desc(Observation& observation);
+  bool set_epilogue(Observation& observation);
+  bool set_scales(Observation& observation);
   bool set_layout(const MatrixLayout& layout, const MatrixShape& shape, Observation& observation);
   bool set_preference(Observation& observation);
 

@@ -193,7 +193,7 @@ TEST_F(PreparedMatmulTest, RoundingInputsStayInRange) {
     matmul.fill_rounding();
     call(matmul, algo);
     double largest = 0;
-    const auto size = bytes_of(p.type_d);
+    const auto size = static_cast<std::int64_t>(bytes_of(p.type_d));
     for (std::int64_t i = 0; i < p.m * p.n; ++i) {
       const double value = decode(p.type_d, static_cast<const std::byte*>(matmul.pointers().d) + i * size);
       ASSERT_TRUE(std::isfinite(value)) << i;

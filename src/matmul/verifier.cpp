@@ -1,8 +1,10 @@
 #include "matmul/verifier.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "lt_audit/error.h"
 
@@ -14,6 +16,57 @@ namespace {
 constexpr double kMostComparedProducts = 0x1p28;
 constexpr int kVectors = 2;
 
+FactorTable factor_table(const std::optional<cublasLtMatmulMatrixScale_t>& mode, const ValuePattern& pattern) {
+  using enum FactorTable::Layout;
+  if (!mode) return {none, pattern};
+  switch (*mode) {
+    case CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F:
+      return {outer, pattern};
+    case CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F:
+      return {vec128, pattern};
+    case CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F:
+      return {block128, pattern};
+    default:
+      return {none, pattern};
+  }
+}
+
+Activation activation_of(cublasLtEpilogue_t epilogue) {
+  if (has_relu(epilogue)) return Activation::relu;
+  if (has_gelu(epilogue)) return Activation::gelu;
+  if (!reads_aux(epilogue)) return Activation::none;
+  return has_aux_mask(epilogue) ? Activation::drelu : Activation::dgelu;
+}
+
+AuxUse aux_use_of(cublasLtEpilogue_t epilogue) {
+  if (!has_aux(epilogue)) return AuxUse::none;
+  if (has_aux_mask(epilogue)) return reads_aux(epilogue) ? AuxUse::mask_in : AuxUse::mask_out;
+  return reads_aux(epilogue) ? AuxUse::values_in : AuxUse::values_out;
+}
+
+GradientOf gradient_of(cublasLtEpilogue_t epilogue) {
+  if (!has_bias_gradient(epilogue)) return GradientOf::none;
+  if (epilogue == CUBLASLT_EPILOGUE_BGRADA) return GradientOf::a;
+  return epilogue == CUBLASLT_EPILOGUE_BGRADB ? GradientOf::b : GradientOf::d;
+}
+
+/// What the epilogue reads and writes beside D.
+void set_epilogue(CompareSpec& spec, const MatmulProblem& p, const BufferPlan& buffers) {
+  spec.has_bias = has_bias(p.epilogue);
+  spec.bias_broadcast = p.stride_bias == 0;
+  spec.activation = activation_of(p.epilogue);
+  spec.aux_use = aux_use_of(p.epilogue);
+  if (spec.aux_use != AuxUse::none) {
+    spec.aux_memory = buffers.aux;
+    spec.aux_shape = shape_aux(p);
+  }
+  spec.gradient = gradient_of(p.epilogue);
+  if (spec.gradient != GradientOf::none) {
+    spec.gradient_memory = buffers.bias;
+    spec.gradient_shape = shape_bias(p);
+  }
+}
+
 CompareSpec compare_spec(const MatmulProblem& p, const ExactInputs& inputs, const BufferPlan& buffers) {
   CompareSpec spec;
   spec.m = p.m;
@@ -24,21 +77,29 @@ CompareSpec compare_spec(const MatmulProblem& p, const ExactInputs& inputs, cons
   spec.b = inputs.b;
   spec.c = inputs.c;
   spec.bias = inputs.bias;
+  spec.aux = inputs.aux;
   spec.a_broadcast = p.stride_a == 0;
   spec.b_broadcast = p.stride_b == 0;
   spec.c_broadcast = !p.in_place && p.stride_c == 0;
-  spec.alpha = p.alpha;
-  spec.beta = p.beta;
-  spec.has_bias = has_bias(p.epilogue);
-  spec.has_relu = has_relu(p.epilogue);
+  spec.is_complex = is_complex(p.type_a);
+  spec.conjugate_a = p.transa == CUBLAS_OP_C;
+  spec.conjugate_b = p.transb == CUBLAS_OP_C;
+  spec.scale_a = factor_table(p.scale_a, inputs.scale_a);
+  spec.scale_b = factor_table(p.scale_b, inputs.scale_b);
+  spec.alpha = p.alpha * inputs.alpha_factor;
+  spec.beta = p.beta * inputs.beta_factor;
+  spec.d_scale = inputs.d_scale;
+  spec.amax_memory = buffers.amax_d;
   spec.d = buffers.d;
   spec.d_shape = shape_d(p);
   spec.poison = buffers.d_poison;
   spec.in_place = p.in_place;
+  set_epilogue(spec, p, buffers);
   return spec;
 }
 
-ProductSpec product_spec(const MatmulProblem& p, const BufferPlan& buffers, std::uint64_t seed, void* scratch) {
+ProductSpec product_spec(const MatmulProblem& p, const ExactInputs& inputs, const BufferPlan& buffers,
+                         std::uint64_t seed, void* scratch) {
   ProductSpec spec;
   spec.m = p.m;
   spec.n = p.n;
@@ -55,8 +116,8 @@ ProductSpec product_spec(const MatmulProblem& p, const BufferPlan& buffers, std:
   spec.bias_type = bias_type(p);
   spec.transa = p.transa != CUBLAS_OP_N;
   spec.transb = p.transb != CUBLAS_OP_N;
-  spec.alpha = p.alpha;
-  spec.beta = p.beta;
+  spec.alpha = p.alpha * inputs.alpha_factor;
+  spec.beta = p.beta * inputs.beta_factor;
   spec.seed = seed;
   spec.vectors = kVectors;
   spec.scratch = scratch;
@@ -92,7 +153,17 @@ Verification verification_from(const VerificationRecord& record, const MatmulPro
   v.b_bytes_changed = all_changes(record, RegionRole::b);
   v.c_bytes_changed = all_changes(record, RegionRole::c);
   v.bias_bytes_changed = all_changes(record, RegionRole::bias);
+  v.aux_bytes_changed = all_changes(record, RegionRole::aux);
+  v.scale_bytes_changed = all_changes(record, RegionRole::scale);
   v.workspace_guard_bytes_changed = all_changes(record, RegionRole::workspace);
+  v.aux_compared = record.aux_compared;
+  v.aux_wrong = record.aux_wrong;
+  v.gradient_compared = record.gradient_compared;
+  v.gradient_wrong = record.gradient_wrong;
+  if (p.amax_d && record.compared > 0) {
+    v.amax_expected = std::bit_cast<double>(record.amax_expected);
+    v.amax_actual = record.amax_actual;
+  }
   return v;
 }
 
@@ -100,6 +171,15 @@ Verification verification_from(const VerificationRecord& record, const MatmulPro
 RegionSet without_elements(RegionSet regions) {
   for (auto& region : regions.region) region.inside_is_free = region.content == RegionContent::values;
   return regions;
+}
+
+/// D is a linear function of A, B and C with one factor for each, and nothing else is written.
+bool is_linear(const MatmulProblem& p) {
+  const auto table = [](const std::optional<cublasLtMatmulMatrixScale_t>& mode) {
+    return mode && *mode != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+  };
+  return (p.epilogue == CUBLASLT_EPILOGUE_DEFAULT || p.epilogue == CUBLASLT_EPILOGUE_BIAS) && !is_complex(p.type_a) &&
+         !table(p.scale_a) && !table(p.scale_b) && !p.scale_d && !p.amax_d;
 }
 
 bool inputs_changed(const VerificationRecord& record) {
@@ -122,7 +202,7 @@ Verifier::Verifier(const Platform& platform, cudaStream_t stream, std::uint64_t 
 }
 
 bool Verifier::uses_freivalds(const MatmulProblem& p, const ExactInputs& inputs) const {
-  if (!inputs.exact_in_d || has_relu(p.epilogue) || p.in_place || p.batch_count != 1) return false;
+  if (!inputs.exact_in_d || !is_linear(p) || p.in_place || p.batch_count != 1) return false;
   const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count) *
                           static_cast<double>(std::max<std::int64_t>(inputs.terms, 1));
   return products > kMostComparedProducts;
@@ -136,7 +216,7 @@ void Verifier::prepare(const MatmulProblem& problem, const ExactInputs& inputs, 
   require(reset_record(), "cudaMemcpyAsync");
   require(platform_.kernels.prepare({buffers.regions}, stream_), "audit kernel prepare");
   if (!uses_freivalds(problem, inputs)) return;
-  auto spec = product_spec(problem, buffers, seed_, scratch_);
+  auto spec = product_spec(problem, inputs, buffers, seed_, scratch_);
   spec.before_call = true;
   require(platform_.kernels.freivalds(spec, device_record(), stream_), "audit kernel freivalds");
 }
@@ -158,7 +238,8 @@ cudaError_t Verifier::launch(const MatmulProblem& problem, const ExactInputs& in
   auto error = platform_.kernels.inspect({large ? without_elements(buffers.regions) : buffers.regions}, device_record(),
                                          stream_);
   if (error == cudaSuccess && large) {
-    error = platform_.kernels.freivalds(product_spec(problem, buffers, seed_, scratch_), device_record(), stream_);
+    error =
+        platform_.kernels.freivalds(product_spec(problem, inputs, buffers, seed_, scratch_), device_record(), stream_);
   } else if (error == cudaSuccess && accepted) {
     error = platform_.kernels.compare(compare_spec(problem, inputs, buffers), device_record(), stream_);
   }

@@ -9,6 +9,8 @@
 #include <bit>
 #include <span>
 
+#include "model/contract_parts.h"
+
 namespace lt_audit {
 namespace {
 
@@ -28,7 +30,7 @@ constexpr std::array kCompute64F{CUBLAS_COMPUTE_64F, CUBLAS_COMPUTE_64F_PEDANTIC
                                  CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT};
 constexpr std::array kCompute32I{CUBLAS_COMPUTE_32I, CUBLAS_COMPUTE_32I_PEDANTIC};
 
-constexpr std::array<TypeRow, 11> kTypeRows{{
+constexpr std::array<TypeRow, 14> kTypeRows{{
     {kCompute16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F},
     {kCompute32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_32I},
     {kCompute32I, CUDA_R_32F, CUDA_R_8I, CUDA_R_8I},
@@ -40,15 +42,15 @@ constexpr std::array<TypeRow, 11> kTypeRows{{
     {kCompute32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
     {kComputeFast, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
     {kCompute64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F},
+    {kCompute32F, CUDA_C_32F, CUDA_C_32F, CUDA_C_32F},
+    {kComputeFast, CUDA_C_32F, CUDA_C_32F, CUDA_C_32F},
+    {kCompute64F, CUDA_C_64F, CUDA_C_64F, CUDA_C_64F},
 }};
 
 constexpr std::string_view kTable = "cuBLAS 13.2 documentation, cublasLtMatmul, tables of supported types";
 
 Promise works(std::string rule_id, std::string rule) {
   return {Expectation::must_work, RefusedBy::nothing, CUBLAS_STATUS_SUCCESS, std::move(rule_id), std::move(rule)};
-}
-Promise refuses(Expectation expectation, RefusedBy by, cublasStatus_t status, std::string rule_id, std::string rule) {
-  return {expectation, by, status, std::move(rule_id), std::move(rule)};
 }
 Promise unlisted(const MatmulProblem& p, std::string_view why) {
   return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "types-unlisted",
@@ -193,31 +195,6 @@ std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& 
   return std::nullopt;
 }
 
-std::optional<Promise> refuse_epilogue(const MatmulProblem& p) {
-  const bool modelled = p.epilogue == CUBLASLT_EPILOGUE_DEFAULT || p.epilogue == CUBLASLT_EPILOGUE_RELU ||
-                        p.epilogue == CUBLASLT_EPILOGUE_BIAS || p.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
-  if (!modelled) {
-    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "epilogue-not-audited",
-                   "the audit knows the epilogues default, relu, bias and relu_bias");
-  }
-  if (has_bias(p.epilogue) && p.order_d == CUBLASLT_ORDER_ROW) {
-    return refuses(
-        Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "bias-row-order",
-        "a bias epilogue does not take D in order row (cuBLAS 13.2 documentation, cublasLtMatmul, footnote 6)");
-  }
-  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT && p.type_a == CUDA_R_8I && p.type_d == CUDA_R_32F) {
-    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-default-epilogue",
-                   "INT8 into FP32 supports no epilogue (cuBLAS 13.2 documentation, cublasLtMatmul)");
-  }
-  if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT && p.type_d == CUDA_R_8I) {
-    return refuses(
-        Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "int8-epilogue-conflict",
-        "for INT8 output with scale type R_32F one table of the documentation lists a bias type, another says "
-        "that no epilogue is supported (cuBLAS 13.2 documentation; CUB-10067)");
-  }
-  return std::nullopt;
-}
-
 struct Pointer {
   const char* name;
   cudaDataType_t type;
@@ -295,7 +272,8 @@ Promise promise_of_types(const MatmulProblem& p, const ContractScope& scope) {
 Promise promise_of(const MatmulProblem& p, const ContractScope& scope) {
   Promise types = promise_of_types(p, scope);
   if (types.refused_by != RefusedBy::nothing) return types;
-  for (auto& refusal : {refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope), refuse_epilogue(p)}) {
+  for (auto& refusal :
+       {refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope), refuse_epilogue(p), refuse_scales(p, scope)}) {
     if (refusal) return *refusal;
   }
   if (p.in_place && scope.library_number >= 130100 &&

@@ -35,11 +35,24 @@ MatmulProblem random_problem(std::mt19937& random) {
   p.batch_count = static_cast<std::int32_t>(number(70000));
   for (auto* stride : {&p.stride_a, &p.stride_b, &p.stride_c, &p.stride_d}) *stride = maybe() ? number(1 << 30) : -1;
   p.epilogue = any(epilogues(), random);
+  for (auto* type : {&p.type_bias, &p.type_aux}) {
+    if (maybe()) *type = any(matrix_types(), random);
+  }
+  p.stride_bias = maybe() ? number(1 << 20) : 0;
+  p.ldaux = maybe() ? number(20000) : 0;
+  p.stride_aux = maybe() ? number(1 << 30) : -1;
+  for (auto* mode : {&p.scale_a, &p.scale_b, &p.scale_c, &p.scale_d}) {
+    if (maybe()) *mode = any(scale_modes(), random);
+  }
+  p.amax_d = maybe();
+  p.fast_accum = maybe();
+  p.sm_count_target = maybe() ? number(200) : 0;
   p.alpha = static_cast<double>(number(512) - 256) / 4;
   p.beta = maybe() ? static_cast<double>(number(512) - 256) / 4 : 0;
   p.pointer_mode = any(pointer_modes(), random);
   p.in_place = maybe();
-  for (auto* offset : {&p.a_offset, &p.b_offset, &p.c_offset, &p.d_offset, &p.bias_offset, &p.workspace_offset}) {
+  for (auto* offset : {&p.a_offset, &p.b_offset, &p.c_offset, &p.d_offset, &p.bias_offset, &p.aux_offset,
+                       &p.scale_a_offset, &p.scale_b_offset, &p.workspace_offset}) {
     *offset = maybe() ? number(256) : 0;
   }
   for (auto* alignment : {&p.a_alignment, &p.b_alignment, &p.c_alignment, &p.d_alignment}) {
@@ -70,6 +83,8 @@ TEST(ProblemText, LeavesDefaultsOut) {
   EXPECT_EQ(to_text(uniform_problem(CUDA_R_16F, 128, 64, 32)), "m=128,n=64,k=32,a=f16");
   EXPECT_EQ(to_text(uniform_problem(CUDA_R_8I, 4, 4, 4)), "m=4,n=4,k=4,ta=t,a=i8,d=i32");
   EXPECT_EQ(to_text(uniform_problem(CUDA_R_8F_E4M3, 16, 16, 16)), "m=16,n=16,k=16,ta=t,a=e4m3,d=bf16");
+  EXPECT_EQ(to_text(uniform_problem(CUDA_C_32F, 16, 16, 16)), "m=16,n=16,k=16,a=c32");
+  EXPECT_EQ(to_text(uniform_problem(CUDA_C_64F, 16, 16, 16)), "m=16,n=16,k=16,a=c64");
 }
 
 TEST(ProblemText, ReadsTheExampleOfTheDesign) {
@@ -119,7 +134,8 @@ TEST(Shapes, SpanCoversBatchesAndPadding) {
 }
 
 TEST(Contract, ListedRowsMustWork) {
-  for (const auto type : {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8I, CUDA_R_8F_E4M3}) {
+  for (const auto type :
+       {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8I, CUDA_R_8F_E4M3, CUDA_C_32F, CUDA_C_64F}) {
     EXPECT_EQ(promise_of(uniform_problem(type, 64, 48, 32), kHopper).expectation, Expectation::must_work)
         << name_of(type);
   }
@@ -140,7 +156,32 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 20> cases{{
+  const std::array<RuleCase, 41> cases{{
+      {"m=64,n=64,k=64,a=c32,epilogue=bias", "epilogue-complex", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux_bias", "types-listed", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,ldaux=136", "aux-ld-128", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,ldaux=68", "aux-ld-8", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,ldaux=56", "aux-ld-8", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,aux_type=i8", "aux-type-of-mask", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,aux_type=f32", "aux-type", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=e4m3,c=f16,epilogue=gelu_aux,aux_type=f16", "epilogue-fp8-aux",
+       RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,epilogue=bgradb", "epilogue-operand-gradient", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,tb=t,a=f16,epilogue=bgradb", "types-listed", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,epilogue=drelu_bgrad,order_d=row,order_c=row", "bias-row-order", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=bias,bias_type=f32", "bias-type", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,scale_a=scalar", "scale-of-wide-type", RefusedBy::heuristic},
+      {"m=64,n=64,k=128,ta=t,a=e4m3,d=bf16,scale_a=outer_vec", "scale-modes", RefusedBy::heuristic},
+      {"m=64,n=64,k=128,ta=t,a=e4m3,d=bf16,scale_a=outer_vec,scale_b=outer_vec", "fp8-types", RefusedBy::nothing},
+      {"m=64,n=64,k=128,ta=t,a=e4m3,d=e4m3,c=bf16,scale_a=vec128,scale_b=vec128", "scale-modes-of-d",
+       RefusedBy::heuristic},
+      {"m=64,n=63,k=128,ta=t,a=e4m3,d=bf16,scale_a=vec128,scale_b=vec128", "scale-multiples-of-4",
+       RefusedBy::heuristic},
+      {"m=64,n=64,k=128,ta=t,a=e4m3,d=bf16,scale_a=vec128,scale_b=blk128x128,scale_a_offset=8", "scale-16-bytes",
+       RefusedBy::matmul},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,scale_a=scalar,scale_a_offset=4", "scalar-scale-16-bytes", RefusedBy::matmul},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,scale_d=scalar", "scale-of-wide-d", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,amax_d=1", "amax-of-wide-d", RefusedBy::heuristic},
       {"m=64,n=64,k=64,ta=t,a=e4m3,d=bf16,epilogue=bias,bias_offset=8", "fp8-bias-below-16", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=e4m3,d=bf16", "fp8-needs-tn", RefusedBy::heuristic},
       {"m=64,n=64,k=72,ta=t,a=e4m3,d=bf16", "fp8-16-byte-rule", RefusedBy::heuristic},
@@ -176,6 +217,11 @@ TEST(Contract, FollowsGpuAndVersion) {
   auto workspace = uniform_problem(CUDA_R_16F, 64, 64, 64);
   workspace.workspace_offset = 16;
   EXPECT_EQ(promise_of(workspace, {90, 120803}).expectation, Expectation::may_refuse);
+  const auto rows = problem_from_text("m=64,n=64,k=128,ta=t,a=e4m3,d=bf16,scale_a=outer_vec,scale_b=outer_vec");
+  EXPECT_EQ(promise_of(rows, {90, 120800}).rule_id, "scale-modes");
+  EXPECT_EQ(promise_of(rows, {100, 130100}).rule_id, "scale-modes");
+  const auto wide = problem_from_text("m=64,n=64,k=64,a=f16,scale_a=scalar");
+  EXPECT_EQ(promise_of(wide, {90, 120901}).expectation, Expectation::may_refuse);
 }
 
 Observation accepted() {

@@ -3,24 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 
 namespace lt_audit {
 namespace {
 
-constexpr std::array<Named<cudaDataType_t>, 8> kMatrixTypes{{
-    {CUDA_R_64F, "f64"},
-    {CUDA_R_32F, "f32"},
-    {CUDA_R_16F, "f16"},
-    {CUDA_R_16BF, "bf16"},
-    {CUDA_R_8F_E4M3, "e4m3"},
-    {CUDA_R_8F_E5M2, "e5m2"},
-    {CUDA_R_8I, "i8"},
-    {CUDA_R_32I, "i32"},
-}};
-
-/// Matrix types, and those that an application may use and the engine cannot fill.
-constexpr std::array<Named<cudaDataType_t>, 10> kProblemTypes{{
+constexpr std::array<Named<cudaDataType_t>, 10> kMatrixTypes{{
     {CUDA_R_64F, "f64"},
     {CUDA_R_32F, "f32"},
     {CUDA_R_16F, "f16"},
@@ -86,6 +76,19 @@ constexpr std::array<Named<cublasOperation_t>, 3> kOperations{
 constexpr std::array<Named<cublasLtPointerMode_t>, 2> kPointerModes{
     {{CUBLASLT_POINTER_MODE_HOST, "host"}, {CUBLASLT_POINTER_MODE_DEVICE, "device"}}};
 
+constexpr std::array<Named<cublasLtMatmulMatrixScale_t>, 6> kScaleModes{{
+    {CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F, "scalar"},
+    {CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3, "vec16_ue4m3"},
+    {CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0, "vec32_ue8m0"},
+    {CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F, "outer_vec"},
+    {CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, "vec128"},
+    {CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, "blk128x128"},
+}};
+
+bool is_one_of(cublasLtEpilogue_t epilogue, std::initializer_list<cublasLtEpilogue_t> list) {
+  return std::find(list.begin(), list.end(), epilogue) != list.end();
+}
+
 template <class Enum>
 std::string spelling(std::span<const Named<Enum>> table, Enum value) {
   for (const auto& entry : table) {
@@ -97,25 +100,21 @@ std::string spelling(std::span<const Named<Enum>> table, Enum value) {
 }  // namespace
 
 std::span<const Named<cudaDataType_t>> matrix_types() { return kMatrixTypes; }
-std::span<const Named<cudaDataType_t>> problem_types() { return kProblemTypes; }
 std::span<const Named<cudaDataType_t>> scale_types() { return kScaleTypes; }
 std::span<const Named<cublasComputeType_t>> compute_types() { return kComputeTypes; }
 std::span<const Named<cublasLtEpilogue_t>> epilogues() { return kEpilogues; }
 std::span<const Named<cublasLtOrder_t>> orders() { return kOrders; }
 std::span<const Named<cublasOperation_t>> operations() { return kOperations; }
 std::span<const Named<cublasLtPointerMode_t>> pointer_modes() { return kPointerModes; }
+std::span<const Named<cublasLtMatmulMatrixScale_t>> scale_modes() { return kScaleModes; }
 
-std::string name_of(cudaDataType_t type) {
-  for (const auto& entry : kScaleTypes) {
-    if (entry.value == type) return std::string(entry.name);
-  }
-  return spelling(matrix_types(), type);
-}
+std::string name_of(cudaDataType_t type) { return spelling(matrix_types(), type); }
 std::string name_of(cublasComputeType_t type) { return spelling(compute_types(), type); }
 std::string name_of(cublasLtEpilogue_t epilogue) { return spelling(epilogues(), epilogue); }
 std::string name_of(cublasLtOrder_t order) { return spelling(orders(), order); }
 std::string name_of(cublasOperation_t operation) { return spelling(operations(), operation); }
 std::string name_of(cublasLtPointerMode_t mode) { return spelling(pointer_modes(), mode); }
+std::string name_of(cublasLtMatmulMatrixScale_t mode) { return spelling(scale_modes(), mode); }
 
 std::string name_of(cublasStatus_t status) {
   // Not cublasLtGetStatusName: the names must be known where no library is loaded.
@@ -146,7 +145,10 @@ std::string name_of(cublasStatus_t status) {
 
 std::size_t bytes_of(cudaDataType_t type) {
   switch (type) {
+    case CUDA_C_64F:
+      return 16;
     case CUDA_R_64F:
+    case CUDA_C_32F:
       return 8;
     case CUDA_R_32F:
     case CUDA_R_32I:
@@ -165,6 +167,7 @@ std::size_t bytes_of(cudaDataType_t type) {
 
 bool is_fp8(cudaDataType_t type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
 bool is_integer(cudaDataType_t type) { return type == CUDA_R_8I || type == CUDA_R_32I; }
+bool is_complex(cudaDataType_t type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
 
 cudaDataType_t default_scale_type(cublasComputeType_t compute) {
   switch (compute) {
@@ -188,8 +191,28 @@ bool has_bias(cublasLtEpilogue_t epilogue) {
   return (static_cast<unsigned>(epilogue) & static_cast<unsigned>(CUBLASLT_EPILOGUE_BIAS)) != 0;
 }
 bool has_relu(cublasLtEpilogue_t epilogue) {
-  return epilogue == CUBLASLT_EPILOGUE_RELU || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
-         epilogue == CUBLASLT_EPILOGUE_RELU_AUX || epilogue == CUBLASLT_EPILOGUE_RELU_AUX_BIAS;
+  return is_one_of(epilogue, {CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS, CUBLASLT_EPILOGUE_RELU_AUX,
+                              CUBLASLT_EPILOGUE_RELU_AUX_BIAS});
+}
+bool has_gelu(cublasLtEpilogue_t epilogue) {
+  return is_one_of(epilogue, {CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_AUX,
+                              CUBLASLT_EPILOGUE_GELU_AUX_BIAS});
+}
+bool has_bias_gradient(cublasLtEpilogue_t epilogue) {
+  return is_one_of(epilogue, {CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_DGELU_BGRAD, CUBLASLT_EPILOGUE_BGRADA,
+                              CUBLASLT_EPILOGUE_BGRADB});
+}
+bool has_aux(cublasLtEpilogue_t epilogue) {
+  // Bit 7 is AUX in every epilogue that has one (the same lines).
+  return (static_cast<unsigned>(epilogue) & 128U) != 0;
+}
+bool has_aux_mask(cublasLtEpilogue_t epilogue) {
+  return is_one_of(epilogue, {CUBLASLT_EPILOGUE_RELU_AUX, CUBLASLT_EPILOGUE_RELU_AUX_BIAS, CUBLASLT_EPILOGUE_DRELU,
+                              CUBLASLT_EPILOGUE_DRELU_BGRAD});
+}
+bool reads_aux(cublasLtEpilogue_t epilogue) {
+  return is_one_of(epilogue, {CUBLASLT_EPILOGUE_DRELU, CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_DGELU,
+                              CUBLASLT_EPILOGUE_DGELU_BGRAD});
 }
 
 }  // namespace lt_audit

@@ -65,7 +65,7 @@ Outcome outcome_of_verification(const Verification& v) {
   if (v.bytes_outside_d() > 0) return Outcome::out_of_bounds;
   if (v.input_bytes_changed() > 0) return Outcome::input_changed;
   if (v.unwritten > 0) return Outcome::unwritten;
-  if (v.wrong > 0) return Outcome::wrong_result;
+  if (v.wrong > 0 || !v.beside_d_right()) return Outcome::wrong_result;
   // Fewer than one expected result in eight not zero: a matmul that writes zeros would nearly pass.
   if (v.expected_nonzero * 8 < v.compared || v.compared == 0) return Outcome::unproven;
   return Outcome::correct;
@@ -88,10 +88,12 @@ std::string describe_verification(const Verification& v) {
   if (v.workspace_guard_bytes_changed > 0) {
     add(fmt::format("{} bytes outside the workspace are overwritten", v.workspace_guard_bytes_changed));
   }
-  const std::array<std::pair<const char*, std::uint64_t>, 4> inputs{{{"A", v.a_bytes_changed},
+  const std::array<std::pair<const char*, std::uint64_t>, 6> inputs{{{"A", v.a_bytes_changed},
                                                                      {"B", v.b_bytes_changed},
                                                                      {"C", v.c_bytes_changed},
-                                                                     {"the bias", v.bias_bytes_changed}}};
+                                                                     {"the bias", v.bias_bytes_changed},
+                                                                     {"aux", v.aux_bytes_changed},
+                                                                     {"the scale factors", v.scale_bytes_changed}}};
   for (const auto& [name, bytes] : inputs) {
     if (bytes > 0) add(fmt::format("{} bytes of {} are changed", bytes, name));
   }
@@ -103,6 +105,13 @@ std::string describe_verification(const Verification& v) {
                           v.first_batch > 0 ? fmt::format(", batch {}", v.first_batch) : "", v.first_expected,
                           v.first_actual);
     }
+  }
+  if (v.aux_wrong > 0) add(fmt::format("{} of {} elements of aux are wrong", v.aux_wrong, v.aux_compared));
+  if (v.gradient_wrong > 0) {
+    add(fmt::format("{} of {} elements of the bias gradient are wrong", v.gradient_wrong, v.gradient_compared));
+  }
+  if (v.amax_actual != v.amax_expected) {
+    add(fmt::format("amax is {} and should be {}", v.amax_actual.value_or(0), v.amax_expected.value_or(0)));
   }
   if (text.empty()) {
     text = v.method == "freivalds" ? fmt::format("all {} rows of D pass Freivalds' check", v.compared)

@@ -33,8 +33,9 @@ enum class RegionContent {
   poison,  ///< poison everywhere
 };
 
-/// What inspect counts the bytes of a region for.
-enum class RegionRole { a, b, c, d, bias, workspace };
+/// What inspect counts the bytes of a region for. `scale` is every table of scale factors.
+enum class RegionRole { a, b, c, d, bias, workspace, aux, scale };
+inline constexpr int kRegionRoles = 8;
 
 /// One buffer with its guard zones: [guard][matrix with its padding][guard]. `begin` is 256-byte aligned.
 struct Region {
@@ -56,10 +57,11 @@ struct Region {
   void* data() const { return static_cast<std::byte*>(begin) + data_offset; }
 };
 
-/// A, B, C, D, bias and the two guard zones of the workspace (regions without a matrix) at most; `count` of them are
-/// used. D shares C's region for in-place problems: then C is absent, and D's content is C's values.
+/// A, B, C, D, bias, aux, four tables of scale factors, amax and the two guard zones of the workspace (regions without
+/// a matrix) at most; `count` of them are used. D shares C's region for in-place problems: then C is absent, and D's
+/// content is C's values.
 struct RegionSet {
-  std::array<Region, 8> region;
+  std::array<Region, 13> region;
   int count = 0;
 };
 
@@ -74,22 +76,66 @@ struct InspectSpec {
   RegionSet regions;
 };
 
-/// Everything that decides D, for the element by element comparison: D = f(alpha * sum + beta * c + bias).
+/// Scale factors that differ from element to element. The value at a place of the table is the pattern's, 1 or 2 of
+/// either sign: powers of two, so that every product stays exact.
+struct FactorTable {
+  /// Whole matrices share one factor, which is folded into alpha, beta or d_scale.
+  enum class Layout {
+    none,
+    outer,     ///< one for each row of op(A), column of op(B)
+    vec128,    ///< (row or column, k / 128)
+    block128,  ///< (k / 128, row or column / 128)
+  };
+  Layout layout = Layout::none;
+  ValuePattern pattern;
+};
+
+/// What an epilogue does to x = alpha * sum + beta * C + bias.
+enum class Activation {
+  none,
+  relu,
+  gelu,   ///< the tanh form
+  drelu,  ///< x where the mask has a 1, else 0
+  dgelu,  ///< x times the derivative of gelu at aux
+};
+
+/// What the matrix aux is for.
+enum class AuxUse { none, mask_out, mask_in, values_out, values_in };
+
+/// What a bias gradient sums: D over its columns, op(A) over k, op(B) over k.
+enum class GradientOf { none, d, a, b };
+
+/// Everything that decides D and what is written beside it, for the comparison element by element:
+/// D = d_scale * activation(alpha * sum + beta * c + bias).
 struct CompareSpec {
   std::int64_t m = 0, n = 0, k = 0;
   std::int32_t batch_count = 1;
-  ValuePattern a, b, c, bias;
+  ValuePattern a, b, c, bias, aux;
   /// Batch strides of 0: all batches see the values of batch 0.
-  bool a_broadcast = false, b_broadcast = false, c_broadcast = false;
-  double alpha = 1, beta = 0;
+  bool a_broadcast = false, b_broadcast = false, c_broadcast = false, bias_broadcast = true;
+  /// Complex elements: the pattern's value v stands for v + i * imaginary_of(v).
+  bool is_complex = false;
+  bool conjugate_a = false, conjugate_b = false;
+  FactorTable scale_a, scale_b;
+  double alpha = 1, beta = 0, d_scale = 1;
   bool has_bias = false;
-  bool has_relu = false;
+  Activation activation = Activation::none;
   /// D in memory.
   const void* d = nullptr;
   MatrixShape d_shape;
   /// What an element of D held before: the poison byte, or C's value when in_place.
   std::uint8_t poison = 0xFF;
   bool in_place = false;
+  AuxUse aux_use = AuxUse::none;
+  /// A mask has bit row % 8 of byte row / 8 of a column for an element: its shape is in bytes.
+  const void* aux_memory = nullptr;
+  MatrixShape aux_shape;
+  GradientOf gradient = GradientOf::none;
+  /// One element for each row (of B: column) of D, batches `gradient_shape.batch_stride` apart.
+  const void* gradient_memory = nullptr;
+  MatrixShape gradient_shape;
+  /// One float: the largest magnitude of D before d_scale. Null when it is not asked for.
+  const void* amax_memory = nullptr;
 };
 
 /// Freivalds' check of D = alpha op(A) op(B) + beta C (+ bias) from the matrices in memory. Needs results that D's type
@@ -126,15 +172,24 @@ struct VerificationRecord {
   unsigned long long unwritten = 0;
   unsigned long long expected_nonzero = 0;
   unsigned long long first_wrong = ~0ULL;
-  /// Bits of the doubles, written by the thread that owns first_wrong in a second pass of compare.
+  /// Of a complex element the number that is wrong. Written by the thread that owns first_wrong in a second pass of
+  /// compare.
   double first_expected = 0;
   double first_actual = 0;
-  unsigned long long changed[6] =
-      {};  ///< bytes inside the elements of A, B, C, bias; entries of products for freivalds
-  unsigned long long guard_before[6] = {};  ///< bytes changed in front of the data, by role
-  unsigned long long guard_behind[6] = {};  ///< bytes changed behind the data, by role
-  unsigned long long reach_behind[6] = {};  ///< one past the last of them, from the end of the data
-  unsigned long long padding[6] = {};       ///< bytes changed in the padding between columns and batches, by role
+  /// Bytes inside the elements of the inputs, by role; entries of products for freivalds.
+  unsigned long long changed[kRegionRoles] = {};
+  unsigned long long guard_before[kRegionRoles] = {};  ///< bytes changed in front of the data, by role
+  unsigned long long guard_behind[kRegionRoles] = {};  ///< bytes changed behind the data, by role
+  unsigned long long reach_behind[kRegionRoles] = {};  ///< one past the last of them, from the end of the data
+  /// Bytes changed in the padding between columns and batches, by role.
+  unsigned long long padding[kRegionRoles] = {};
+  unsigned long long aux_compared = 0;
+  unsigned long long aux_wrong = 0;
+  unsigned long long gradient_compared = 0;
+  unsigned long long gradient_wrong = 0;
+  /// Bits of the largest magnitude as a double: they sort as their values do.
+  unsigned long long amax_expected = 0;
+  double amax_actual = 0;
   /// Rows of the Freivalds check that disagree.
   unsigned long long rows_disagree = 0;
 };

@@ -137,6 +137,30 @@ struct Element<CUDA_R_32I> {
   __host__ __device__ static Integer to_int(Bits bits, float scale) { return bits * static_cast<std::int64_t>(scale); }
 };
 
+/// The imaginary part that goes with a pattern's value: as large, and of the same or the other sign.
+__host__ __device__ inline std::int32_t imaginary_of(std::int32_t value) { return (value & 1) != 0 ? value : -value; }
+
+/// A complex element; decode is its real part.
+template <class Real>
+struct ComplexElement {
+  struct Bits {
+    Real real, imaginary;
+  };
+  using Integer = std::int64_t;
+  __host__ __device__ static double decode(Bits bits) { return static_cast<double>(bits.real); }
+  __host__ __device__ static double decode_imaginary(Bits bits) { return static_cast<double>(bits.imaginary); }
+  __host__ __device__ static Bits encode(double value) { return {static_cast<Real>(value), 0}; }
+  __host__ __device__ static Bits from_int(std::int32_t value) {
+    return {static_cast<Real>(value), static_cast<Real>(imaginary_of(value))};
+  }
+  /// The Freivalds check is of real matrices.
+  __host__ __device__ static Integer to_int(Bits, float) { return kNotAnInteger; }
+};
+template <>
+struct Element<CUDA_C_32F> : ComplexElement<float> {};
+template <>
+struct Element<CUDA_C_64F> : ComplexElement<double> {};
+
 /// Calls function.operator()<Type>() for the matrix type; a type that the audit does not know does nothing.
 template <class Function>
 __host__ __device__ inline void with_element_type(cudaDataType_t type, Function& function) {
@@ -157,6 +181,10 @@ __host__ __device__ inline void with_element_type(cudaDataType_t type, Function&
       return function.template run<CUDA_R_8I>();
     case CUDA_R_32I:
       return function.template run<CUDA_R_32I>();
+    case CUDA_C_32F:
+      return function.template run<CUDA_C_32F>();
+    case CUDA_C_64F:
+      return function.template run<CUDA_C_64F>();
     default:
       return;
   }
@@ -166,11 +194,13 @@ namespace detail {
 struct Decode {
   const void* memory;
   double value = 0;
+  double imaginary = 0;
   template <cudaDataType_t Type>
   __host__ __device__ void run() {
     typename Element<Type>::Bits bits;
     memcpy(&bits, memory, sizeof bits);
     value = Element<Type>::decode(bits);
+    if constexpr (Type == CUDA_C_32F || Type == CUDA_C_64F) imaginary = Element<Type>::decode_imaginary(bits);
   }
 };
 struct Encode {
@@ -385,54 +415,6 @@ __host__ __device__ inline std::int64_t element_index(const MatrixShape& shape, 
                                                       std::int64_t batch) {
   const bool by_col = shape.order == CUBLASLT_ORDER_COL;
   return batch * shape.batch_stride + (by_col ? col * shape.ld + row : row * shape.ld + col);
-}
-
-/// The three readers that decide an element of D.
-struct ExpectedInputs {
-  __host__ __device__ explicit ExpectedInputs(const CompareSpec& spec)
-      : a(spec.a, spec.m), b(spec.b, spec.k), c(spec.c, spec.m), bias(spec.bias, spec.m) {}
-  __host__ __device__ void set_batch(const CompareSpec& spec, std::int64_t batch) {
-    a.set_batch(spec.a_broadcast ? 0 : batch);
-    b.set_batch(spec.b_broadcast ? 0 : batch);
-    c.set_batch(spec.c_broadcast ? 0 : batch);
-  }
-  PatternReader a, b, c, bias;
-};
-
-/// What the sum at (row, col) becomes in D: scaled, with beta * C, bias and ReLU, rounded to D's type.
-__host__ __device__ inline double expected_value(const CompareSpec& spec, const ExpectedInputs& inputs,
-                                                 std::int64_t sum, std::int64_t row, std::int64_t col) {
-  double value = spec.alpha * static_cast<double>(sum);
-  if (spec.beta != 0) value += spec.beta * inputs.c.at(row, col);
-  if (spec.has_bias) value += inputs.bias.at(row, 0);
-  if (spec.has_relu && value < 0) value = 0;
-  return rounded_to(spec.d_shape.type, value);
-}
-
-/// What was found at one element of D.
-struct ElementResult {
-  double actual = 0;
-  bool wrong = false;
-  bool unwritten = false;
-};
-
-/// Compares by value: +0 equals -0, NaN equals nothing. Unwritten is only said of a wrong element.
-__host__ __device__ inline ElementResult compare_element(const CompareSpec& spec, const ExpectedInputs& inputs,
-                                                         double expected, std::int64_t row, std::int64_t col,
-                                                         std::int64_t batch) {
-  const std::int32_t bytes = element_bytes(spec.d_shape.type);
-  const auto* memory = static_cast<const std::uint8_t*>(spec.d) + element_index(spec.d_shape, row, col, batch) * bytes;
-  ElementResult result;
-  result.actual = decode(spec.d_shape.type, memory);
-  result.wrong = !(result.actual == expected);
-  if (!result.wrong) return result;
-  if (spec.in_place) {
-    result.unwritten = result.actual == rounded_to(spec.d_shape.type, inputs.c.at(row, col));
-  } else {
-    result.unwritten = true;
-    for (std::int32_t i = 0; i < bytes; ++i) result.unwritten = result.unwritten && memory[i] == spec.poison;
-  }
-  return result;
 }
 
 }  // namespace lt_audit

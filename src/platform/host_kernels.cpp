@@ -2,8 +2,11 @@
 #include "platform/host_kernels.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <vector>
 
+#include "platform/expected_math.h"
 #include "platform/product_math.h"
 #include "platform/region_math.h"
 
@@ -58,14 +61,26 @@ void count_byte(const RegionWork& work, std::int64_t byte, VerificationRecord* r
   }
 }
 
-std::int64_t product_sum(const CompareSpec& spec, const ExpectedInputs& inputs, std::int64_t row, std::int64_t col) {
-  std::int64_t sum = 0;
-  const std::int64_t blocks = inputs.b.blocks();
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    const std::int64_t l = spec.b.sparse_block > 1 ? inputs.b.nonzero_row(block, col) : block;
-    sum += static_cast<std::int64_t>(inputs.a.at(row, l)) * inputs.b.at(l, col);
+void compare_gradient(const CompareSpec& spec, ExpectedInputs& inputs, VerificationRecord* record) {
+  for (std::int64_t batch = 0; batch < spec.batch_count; ++batch) {
+    inputs.set_batch(spec, batch);
+    for (std::int64_t index = 0; index < gradient_length(spec); ++index) {
+      ++record->gradient_compared;
+      if (!gradient_is_right(spec, gradient_sum(spec, inputs, index, 0, 1), index, batch)) ++record->gradient_wrong;
+    }
   }
-  return sum;
+}
+
+/// What is written beside an element of D.
+void compare_beside(const CompareSpec& spec, const ExpectedInputs& inputs, double x, std::int64_t row, std::int64_t col,
+                    std::int64_t batch, VerificationRecord* record) {
+  if (spec.aux_use == AuxUse::mask_out || spec.aux_use == AuxUse::values_out) {
+    ++record->aux_compared;
+    if (!aux_is_right(spec, x, row, col, batch)) ++record->aux_wrong;
+  }
+  if (spec.amax_memory == nullptr) return;
+  const double magnitude = std::abs(activated(spec, inputs, x, row, col).value);
+  record->amax_expected = std::max<unsigned long long>(record->amax_expected, std::bit_cast<std::uint64_t>(magnitude));
 }
 
 struct MultiplyMatrix {
@@ -131,21 +146,24 @@ void compare_on_host(const CompareSpec& spec, VerificationRecord* record) {
     inputs.set_batch(spec, batch);
     for (std::int64_t col = 0; col < spec.n; ++col) {
       for (std::int64_t row = 0; row < spec.m; ++row) {
-        const double expected = expected_value(spec, inputs, product_sum(spec, inputs, row, col), row, col);
-        const ElementResult result = compare_element(spec, inputs, expected, row, col, batch);
+        const ComplexValue x = before_activation(spec, inputs, sum_of(spec, inputs, row, col), row, col);
+        const ElementResult result = compare_element(spec, inputs, x, row, col, batch);
+        compare_beside(spec, inputs, x.real, row, col, batch, record);
         ++record->compared;
-        if (expected != 0) ++record->expected_nonzero;
+        if (result.nonzero) ++record->expected_nonzero;
         if (result.unwritten) ++record->unwritten;
         if (!result.wrong) continue;
         ++record->wrong;
         const auto index = static_cast<unsigned long long>((batch * spec.n + col) * spec.m + row);
         if (index >= record->first_wrong) continue;
         record->first_wrong = index;
-        record->first_expected = expected;
+        record->first_expected = result.expected;
         record->first_actual = result.actual;
       }
     }
   }
+  if (spec.gradient != GradientOf::none) compare_gradient(spec, inputs, record);
+  if (spec.amax_memory != nullptr) record->amax_actual = decode(CUDA_R_32F, spec.amax_memory);
 }
 
 void freivalds_on_host(const ProductSpec& spec, VerificationRecord* record) {

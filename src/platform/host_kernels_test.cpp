@@ -52,7 +52,7 @@ VerificationRecord inspect(const RegionSet& set) {
 /// Bytes counted anywhere.
 unsigned long long total(const VerificationRecord& record) {
   unsigned long long sum = 0;
-  for (std::size_t r = 0; r < 6; ++r) {
+  for (std::size_t r = 0; r < kRegionRoles; ++r) {
     sum += record.changed[r] + record.guard_before[r] + record.guard_behind[r] + record.padding[r];
   }
   return sum;

@@ -99,7 +99,7 @@ struct KernelTestProblem {
     spec.alpha = alpha;
     spec.beta = beta;
     spec.has_bias = has_bias;
-    spec.has_relu = has_relu;
+    spec.activation = has_relu ? Activation::relu : Activation::none;
     spec.d = set.region[3].data();
     spec.d_shape = d();
     spec.poison = poison;

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<ProcessEnd, std::string_view>, 4> kEnds = {{{Proc
                                                                            {ProcessEnd::context_lost, "context_lost"}}};
 
 /// Counters of Verification that are left out when they are zero.
-constexpr std::array<std::pair<std::string_view, std::uint64_t Verification::*>, 9> kByteCounters = {
+constexpr std::array<std::pair<std::string_view, std::uint64_t Verification::*>, 15> kCounters = {
     {{"bytes_before_d", &Verification::bytes_before_d},
      {"bytes_behind_d", &Verification::bytes_behind_d},
      {"reach_behind_d", &Verification::reach_behind_d},
@@ -33,7 +33,13 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t Verification::*>,
      {"b_bytes_changed", &Verification::b_bytes_changed},
      {"c_bytes_changed", &Verification::c_bytes_changed},
      {"bias_bytes_changed", &Verification::bias_bytes_changed},
-     {"workspace_guard_bytes_changed", &Verification::workspace_guard_bytes_changed}}};
+     {"aux_bytes_changed", &Verification::aux_bytes_changed},
+     {"scale_bytes_changed", &Verification::scale_bytes_changed},
+     {"workspace_guard_bytes_changed", &Verification::workspace_guard_bytes_changed},
+     {"aux_compared", &Verification::aux_compared},
+     {"aux_wrong", &Verification::aux_wrong},
+     {"gradient_compared", &Verification::gradient_compared},
+     {"gradient_wrong", &Verification::gradient_wrong}}};
 
 void add_text(ordered_json& json, const char* key, const std::string& text) {
   if (!text.empty()) json[key] = valid_utf8(text);
@@ -76,9 +82,11 @@ ordered_json verification_to_json(const Verification& verification) {
                            {"expected", number_to_json(verification.first_expected)},
                            {"actual", number_to_json(verification.first_actual)}};
   }
-  for (const auto& [key, counter] : kByteCounters) {
+  for (const auto& [key, counter] : kCounters) {
     if (verification.*counter != 0) json[std::string(key)] = verification.*counter;
   }
+  if (verification.amax_expected) json["amax_expected"] = number_to_json(*verification.amax_expected);
+  if (verification.amax_actual) json["amax_actual"] = number_to_json(*verification.amax_actual);
   return json;
 }
 
@@ -121,9 +129,11 @@ Verification read_verification(const Json& json, const JsonPath& path) {
     verification.first_expected = element.number("expected");
     verification.first_actual = element.number("actual");
   }
-  for (const auto& [key, counter] : kByteCounters) {
+  for (const auto& [key, counter] : kCounters) {
     verification.*counter = fields.template integer<std::uint64_t>(key);
   }
+  if (fields.find("amax_expected") != nullptr) verification.amax_expected = fields.number("amax_expected");
+  if (fields.find("amax_actual") != nullptr) verification.amax_actual = fields.number("amax_actual");
   return verification;
 }
 

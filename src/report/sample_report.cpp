@@ -113,7 +113,15 @@ Observation full_observation() {
   verification.b_bytes_changed = 4;
   verification.c_bytes_changed = 5;
   verification.bias_bytes_changed = 6;
+  verification.aux_bytes_changed = 8;
+  verification.scale_bytes_changed = 9;
   verification.workspace_guard_bytes_changed = 7;
+  verification.aux_compared = 65536;
+  verification.aux_wrong = 10;
+  verification.gradient_compared = 256;
+  verification.gradient_wrong = 11;
+  verification.amax_expected = 96;
+  verification.amax_actual = 95.5;
   observation.verification = verification;
   observation.cublas = CublasObservation{"cublasGemmEx", "NOT_SUPPORTED", "", Verification{}};
   observation.log = {{1, "cublasLtMatmul", "K must be divisible by 16. Got 24. See /home/alice/notes.txt"}};

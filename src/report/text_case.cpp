@@ -60,6 +60,14 @@ std::string verification_text(const Verification& seen) {
     text += fmt::format(" First wrong element: row {}, column {}, batch {}: expected {}, found {}.", seen.first_row,
                         seen.first_col, seen.first_batch, seen.first_expected, seen.first_actual);
   }
+  const auto beside = [&text](std::uint64_t compared, std::uint64_t wrong, std::string_view what) {
+    if (compared != 0) text += fmt::format(" {} of {} compared: {} wrong.", counted(compared, "element"), what, wrong);
+  };
+  beside(seen.aux_compared, seen.aux_wrong, "aux");
+  beside(seen.gradient_compared, seen.gradient_wrong, "the bias gradient");
+  if (seen.amax_expected) {
+    text += fmt::format(" Amax: expected {}, found {}.", *seen.amax_expected, seen.amax_actual.value_or(0));
+  }
   const auto bytes = [&text](std::uint64_t count, std::string_view where) {
     if (count != 0) text += fmt::format(" {} changed {}.", counted(count, "byte"), where);
   };
@@ -71,6 +79,8 @@ std::string verification_text(const Verification& seen) {
   bytes(seen.b_bytes_changed, "in B");
   bytes(seen.c_bytes_changed, "in C");
   bytes(seen.bias_bytes_changed, "in the bias");
+  bytes(seen.aux_bytes_changed, "in aux");
+  bytes(seen.scale_bytes_changed, "in the scale factors");
   bytes(seen.workspace_guard_bytes_changed, "around the workspace");
   if (seen.bytes_outside_d() == 0 && seen.input_bytes_changed() == 0) {
     text += " Nothing outside D changed, the inputs neither.";

@@ -275,17 +275,28 @@ TEST(WriteCheckText, NamesTheNearestCheck) {
 
 TEST(WriteCaseText, ShowsEverythingThatWasSeen) {
   const std::string text = case_text(sample_report(), "alignment", "f16.a.off2");
-  for (const std::string part :
-       {"warn  alignment  f16.a.off2\n", "  problem      m=64,n=64,k=64,a=f16,a_offset=2\n",
-        "  expectation  may_refuse\n", "  rule         alignment of A is as declared",
-        "  parameters   declared = 256\n", "  stages       create     cublasLtMatmulDescCreate        SUCCESS\n",
-        "               matmul     cublasLtMatmul                  NOT_SUPPORTED\n",
-        "65536 elements compared one by one: 12 wrong,", "row 3, column 4, batch 0: expected -17", "found nan",
-        "131072 bytes changed behind D", "cublasGemmEx: NOT_SUPPORTED.",
-        "  log          [1] cublasLtMatmul: K must be divisible by 16. Got 24.", "died: SIGSEGV", "replays = 3",
-        "matmul on GPU 4.5 us", "  outcome      late_refusal\n",
-        "  verdict      warn (may-refuse-late_refusal): the case",
-        "  again        lt-audit replay 'm=64,n=64,k=64,a=f16,a_offset=2'\n"}) {
+  for (const std::string part : {"warn  alignment  f16.a.off2\n",
+                                 "  problem      m=64,n=64,k=64,a=f16,a_offset=2\n",
+                                 "  expectation  may_refuse\n",
+                                 "  rule         alignment of A is as declared",
+                                 "  parameters   declared = 256\n",
+                                 "  stages       create     cublasLtMatmulDescCreate        SUCCESS\n",
+                                 "               matmul     cublasLtMatmul                  NOT_SUPPORTED\n",
+                                 "65536 elements compared one by one: 12 wrong,",
+                                 "row 3, column 4, batch 0: expected -17",
+                                 "found nan",
+                                 "131072 bytes\n",
+                                 "changed behind D, the last",
+                                 "65536 elements of aux compared: 10 wrong.",
+                                 "Amax: expected 96, found 95.5.",
+                                 "cublasGemmEx: NOT_SUPPORTED.",
+                                 "  log          [1] cublasLtMatmul: K must be divisible by 16. Got 24.",
+                                 "died: SIGSEGV",
+                                 "replays = 3",
+                                 "matmul on GPU 4.5 us",
+                                 "  outcome      late_refusal\n",
+                                 "  verdict      warn (may-refuse-late_refusal): the case",
+                                 "  again        lt-audit replay 'm=64,n=64,k=64,a=f16,a_offset=2'\n"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\nin\n" << text;
   }
 }

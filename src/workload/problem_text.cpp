@@ -112,6 +112,27 @@ Field name_field(std::string_view key, Enum MatmulProblem::*member, std::span<co
           [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); }};
 }
 
+/// What is not said is not set.
+template <class Enum>
+Field optional_name_field(std::string_view key, std::optional<Enum> MatmulProblem::*member,
+                          std::span<const Named<Enum>> table) {
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (!(p.*member)) return std::nullopt;
+            return name_of(*(p.*member));
+          },
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); }};
+}
+
+Field flag_field(std::string_view key, bool MatmulProblem::*member) {
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (!(p.*member)) return std::nullopt;
+            return "1";
+          },
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_integer(key, text, 0, 1) == 1; }};
+}
+
 Field number_field(std::string_view key, double MatmulProblem::*member, double fallback) {
   return {key,
           [=](const MatmulProblem& p) -> std::optional<std::string> {
@@ -132,6 +153,13 @@ Field number_field(std::string_view key, double MatmulProblem::*member, double f
 }
 
 cublasComputeType_t compute_of(cudaDataType_t type) { return uniform_problem(type, 1, 1, 1).compute_type; }
+
+/// alpha and beta are complex where the matrices are (cuBLAS 13.2 documentation, cublasLtMatmul, supported types).
+cudaDataType_t scale_of(const MatmulProblem& p) {
+  const auto real = default_scale_type(p.compute_type);
+  if (!is_complex(p.type_a)) return real;
+  return real == CUDA_R_64F ? CUDA_C_64F : CUDA_C_32F;
+}
 
 constexpr std::size_t kHexDigits = 16;
 
@@ -175,14 +203,14 @@ std::vector<Field> make_fields() {
   const auto no_trans = [](const P&) { return CUBLAS_OP_N; };
   fields.push_back(name_field<cublasOperation_t>("ta", &P::transa, operations(), no_trans));
   fields.push_back(name_field<cublasOperation_t>("tb", &P::transb, operations(), no_trans));
-  fields.push_back(name_field<cudaDataType_t>("a", &P::type_a, problem_types(), [](const P&) { return std::nullopt; }));
-  fields.push_back(name_field<cudaDataType_t>("b", &P::type_b, problem_types(), [](const P& p) { return p.type_a; }));
-  fields.push_back(name_field<cudaDataType_t>("d", &P::type_d, problem_types(), [](const P& p) { return p.type_a; }));
-  fields.push_back(name_field<cudaDataType_t>("c", &P::type_c, problem_types(), [](const P& p) { return p.type_d; }));
+  fields.push_back(name_field<cudaDataType_t>("a", &P::type_a, matrix_types(), [](const P&) { return std::nullopt; }));
+  fields.push_back(name_field<cudaDataType_t>("b", &P::type_b, matrix_types(), [](const P& p) { return p.type_a; }));
+  fields.push_back(name_field<cudaDataType_t>("d", &P::type_d, matrix_types(), [](const P& p) { return p.type_a; }));
+  fields.push_back(name_field<cudaDataType_t>("c", &P::type_c, matrix_types(), [](const P& p) { return p.type_d; }));
   fields.push_back(name_field<cublasComputeType_t>("compute", &P::compute_type, compute_types(),
                                                    [](const P& p) { return compute_of(p.type_a); }));
-  fields.push_back(name_field<cudaDataType_t>("scale", &P::scale_type, scale_types(),
-                                              [](const P& p) { return default_scale_type(p.compute_type); }));
+  fields.push_back(
+      name_field<cudaDataType_t>("scale", &P::scale_type, scale_types(), [](const P& p) { return scale_of(p); }));
   for (const auto& [key, member] : std::array<std::pair<std::string_view, std::int64_t P::*>, 4>{
            {{"lda", &P::lda}, {"ldb", &P::ldb}, {"ldc", &P::ldc}, {"ldd", &P::ldd}}}) {
     fields.push_back(integer_field(key, member, 0, 0));
@@ -210,26 +238,43 @@ std::vector<Field> make_fields() {
   return fields;
 }
 
+/// What goes with an epilogue, and the scale factors.
+void add_beside_fields(std::vector<Field>& fields) {
+  using P = MatmulProblem;
+  fields.push_back(optional_name_field<cudaDataType_t>("bias_type", &P::type_bias, matrix_types()));
+  fields.push_back(integer_field("stride_bias", &P::stride_bias, 0, 0));
+  fields.push_back(optional_name_field<cudaDataType_t>("aux_type", &P::type_aux, matrix_types()));
+  fields.push_back(integer_field("ldaux", &P::ldaux, 0, 0));
+  fields.push_back(integer_field("stride_aux", &P::stride_aux, -1, 0));
+  for (const auto& [key, member] :
+       std::array<std::pair<std::string_view, std::optional<cublasLtMatmulMatrixScale_t> P::*>, 4>{
+           {{"scale_a", &P::scale_a}, {"scale_b", &P::scale_b}, {"scale_c", &P::scale_c}, {"scale_d", &P::scale_d}}}) {
+    fields.push_back(optional_name_field<cublasLtMatmulMatrixScale_t>(key, member, scale_modes()));
+  }
+  fields.push_back(flag_field("amax_d", &P::amax_d));
+  fields.push_back(flag_field("fast_accum", &P::fast_accum));
+  fields.push_back(integer_field("sm_count_target", &P::sm_count_target, 0, 0, 1 << 20));
+}
+
 void add_call_fields(std::vector<Field>& fields) {
   using P = MatmulProblem;
   fields.push_back(name_field<cublasLtEpilogue_t>("epilogue", &P::epilogue, epilogues(),
                                                   [](const P&) { return CUBLASLT_EPILOGUE_DEFAULT; }));
+  add_beside_fields(fields);
   fields.push_back(number_field("alpha", &P::alpha, 1));
   fields.push_back(number_field("beta", &P::beta, 0));
   fields.push_back(name_field<cublasLtPointerMode_t>("pointer_mode", &P::pointer_mode, pointer_modes(),
                                                      [](const P&) { return CUBLASLT_POINTER_MODE_HOST; }));
-  fields.push_back({"in_place",
-                    [](const P& p) -> std::optional<std::string> {
-                      if (!p.in_place) return std::nullopt;
-                      return "1";
-                    },
-                    [](P& p, std::string_view text) { p.in_place = parse_integer("in_place", text, 0, 1) == 1; }});
+  fields.push_back(flag_field("in_place", &P::in_place));
   for (const auto& [key, member] :
-       std::array<std::pair<std::string_view, std::int64_t P::*>, 6>{{{"a_offset", &P::a_offset},
+       std::array<std::pair<std::string_view, std::int64_t P::*>, 9>{{{"a_offset", &P::a_offset},
                                                                       {"b_offset", &P::b_offset},
                                                                       {"c_offset", &P::c_offset},
                                                                       {"d_offset", &P::d_offset},
                                                                       {"bias_offset", &P::bias_offset},
+                                                                      {"aux_offset", &P::aux_offset},
+                                                                      {"scale_a_offset", &P::scale_a_offset},
+                                                                      {"scale_b_offset", &P::scale_b_offset},
                                                                       {"workspace_offset", &P::workspace_offset}}}) {
     fields.push_back(integer_field(key, member, 0, 0, 255));
   }
@@ -323,7 +368,7 @@ MatmulProblem problem_from_text(std::string_view text) {
     if (field.key == "d") problem.type_d = problem.type_a;
     if (field.key == "c") problem.type_c = problem.type_d;
     if (field.key == "compute") problem.compute_type = compute_of(problem.type_a);
-    if (field.key == "scale") problem.scale_type = default_scale_type(problem.compute_type);
+    if (field.key == "scale") problem.scale_type = scale_of(problem);
   }
   return problem;
 }

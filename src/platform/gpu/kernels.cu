@@ -2,6 +2,7 @@
 // audit's rate on small problems.
 #include <algorithm>
 
+#include "platform/expected_math.h"
 #include "platform/gpu/kernels.h"
 #include "platform/region_math.h"
 
@@ -164,13 +165,13 @@ struct CompareCounts {
   int nonzero = 0;
   int wrong = 0;
   int unwritten = 0;
+  int aux_wrong = 0;
+  double amax = 0;
   unsigned long long first = ~0ULL;
 
-  __device__ void add(const CompareSpec& spec, const ExpectedInputs& inputs, std::int64_t sum, std::int64_t row,
-                      std::int64_t col, std::int64_t batch) {
-    const double expected = expected_value(spec, inputs, sum, row, col);
-    const ElementResult result = compare_element(spec, inputs, expected, row, col, batch);
-    nonzero += expected != 0 ? 1 : 0;
+  __device__ void add(const CompareSpec& spec, const ElementResult& result, std::int64_t row, std::int64_t col,
+                      std::int64_t batch) {
+    nonzero += result.nonzero ? 1 : 0;
     unwritten += result.unwritten ? 1 : 0;
     if (!result.wrong) return;
     ++wrong;
@@ -184,6 +185,10 @@ struct CompareCounts {
     if (threadIdx.x % 32 == 0 && nonzero > 0) {
       atomicAdd(&record->expected_nonzero, static_cast<unsigned long long>(nonzero));
     }
+    if (amax > 0) {
+      atomicMax(&record->amax_expected, static_cast<unsigned long long>(__double_as_longlong(amax)));
+    }
+    if (aux_wrong > 0) atomicAdd(&record->aux_wrong, static_cast<unsigned long long>(aux_wrong));
     if (wrong == 0) return;
     atomicAdd(&record->wrong, static_cast<unsigned long long>(wrong));
     atomicAdd(&record->unwritten, static_cast<unsigned long long>(unwritten));
@@ -191,6 +196,7 @@ struct CompareCounts {
   }
 };
 
+/// Plain problems: nearly all, and the fast way.
 __global__ void __launch_bounds__(kThreads)
     compare_kernel(const __grid_constant__ CompareSpec spec, std::int64_t tiles_m, std::int64_t tiles,
                    VerificationRecord* record) {
@@ -209,7 +215,9 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < kEach; ++i) {
         const std::int64_t row = row0 + threadIdx.x % kPart + kPart * i;
         const std::int64_t col = col0 + threadIdx.x / kPart + kPart * j;
-        if (row < spec.m && col < spec.n) counts.add(spec, inputs, sum[i][j], row, col, batch);
+        if (row >= spec.m || col >= spec.n) continue;
+        const ComplexValue x = before_activation<true>(spec, inputs, {sum[i][j], 0}, row, col);
+        counts.add(spec, compare_element<true>(spec, inputs, x, row, col, batch), row, col, batch);
       }
     }
   }
@@ -219,30 +227,84 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Every other problem, an element a thread: complex types, factors inside the sum, GELU, aux, amax.
+__global__ void __launch_bounds__(kThreads)
+    compare_fully_kernel(const __grid_constant__ CompareSpec spec, VerificationRecord* record) {
+  const std::int64_t elements = spec.m * spec.n * spec.batch_count;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  const bool writes_aux = spec.aux_use == AuxUse::mask_out || spec.aux_use == AuxUse::values_out;
+  ExpectedInputs inputs(spec);
+  CompareCounts counts;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < elements; i += stride) {
+    const std::int64_t row = i % spec.m;
+    const std::int64_t col = i / spec.m % spec.n;
+    const std::int64_t batch = i / spec.m / spec.n;
+    inputs.set_batch(spec, batch);
+    const ComplexValue x = before_activation(spec, inputs, sum_of(spec, inputs, row, col), row, col);
+    counts.add(spec, compare_element(spec, inputs, x, row, col, batch), row, col, batch);
+    if (writes_aux && !aux_is_right(spec, x.real, row, col, batch)) ++counts.aux_wrong;
+    if (spec.amax_memory != nullptr)
+      counts.amax = fmax(counts.amax, fabs(activated(spec, inputs, x.real, row, col).value));
+  }
+  counts.write(record);
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  atomicAdd(&record->compared, static_cast<unsigned long long>(elements));
+  if (writes_aux) atomicAdd(&record->aux_compared, static_cast<unsigned long long>(elements));
+  if (spec.amax_memory != nullptr) record->amax_actual = decode(CUDA_R_32F, spec.amax_memory);
+}
+
+/// Sum over the block, in thread 0.
+__device__ double block_sum(double value) {
+  __shared__ double parts[kThreads / 32];
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(~0U, value, offset);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+  __syncthreads();
+  if (threadIdx.x != 0) return 0;
+  double total = 0;
+  for (const double part : parts) total += part;
+  return total;
+}
+
+/// The bias gradient, an element a block.
+__global__ void __launch_bounds__(kThreads)
+    compare_gradient_kernel(const __grid_constant__ CompareSpec spec, VerificationRecord* record) {
+  const std::int64_t length = gradient_length(spec);
+  ExpectedInputs inputs(spec);
+  for (std::int64_t i = blockIdx.x; i < length * spec.batch_count; i += gridDim.x) {
+    const std::int64_t index = i % length;
+    inputs.set_batch(spec, i / length);
+    const ExpectedValue part = gradient_sum(spec, inputs, index, threadIdx.x, kThreads);
+    const ExpectedValue sum{block_sum(part.value), block_sum(part.tolerance)};
+    if (threadIdx.x != 0) continue;
+    atomicAdd(&record->gradient_compared, 1ULL);
+    if (!gradient_is_right(spec, sum, index, i / length)) atomicAdd(&record->gradient_wrong, 1ULL);
+  }
+}
+
 /// One block: computes the first wrong element again for its two values. Returns at once when nothing is wrong.
 __global__ void __launch_bounds__(kThreads)
     first_wrong_kernel(const __grid_constant__ CompareSpec spec, VerificationRecord* record) {
-  __shared__ unsigned long long sum;
+  __shared__ unsigned long long sums[2];
   if (record->wrong == 0 || record->first_wrong == ~0ULL) return;
   const auto index = static_cast<std::int64_t>(record->first_wrong);
   const std::int64_t row = index % spec.m;
   const std::int64_t col = index / spec.m % spec.n;
   const std::int64_t batch = index / spec.m / spec.n;
-  if (threadIdx.x == 0) sum = 0;
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
   __syncthreads();
   ExpectedInputs inputs(spec);
   inputs.set_batch(spec, batch);
-  std::int64_t part = 0;
-  for (std::int64_t step = threadIdx.x; step < inputs.b.blocks(); step += kThreads) {
-    const std::int64_t l = spec.b.sparse_block > 1 ? inputs.b.nonzero_row(step, col) : step;
-    part += static_cast<std::int64_t>(inputs.a.at(row, l)) * inputs.b.at(l, col);
-  }
-  atomicAdd(&sum, static_cast<unsigned long long>(part));
+  const ComplexSum part = sum_of(spec, inputs, row, col, threadIdx.x, kThreads);
+  atomicAdd(&sums[0], static_cast<unsigned long long>(part.real));
+  atomicAdd(&sums[1], static_cast<unsigned long long>(part.imaginary));
   __syncthreads();
   if (threadIdx.x != 0) return;
-  const double expected = expected_value(spec, inputs, static_cast<std::int64_t>(sum), row, col);
-  record->first_expected = expected;
-  record->first_actual = compare_element(spec, inputs, expected, row, col, batch).actual;
+  const ComplexSum sum{static_cast<std::int64_t>(sums[0]), static_cast<std::int64_t>(sums[1])};
+  const ComplexValue x = before_activation(spec, inputs, sum, row, col);
+  const ElementResult result = compare_element(spec, inputs, x, row, col, batch);
+  record->first_expected = result.expected;
+  record->first_actual = result.actual;
 }
 
 }  // namespace
@@ -259,8 +321,18 @@ cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, 
   const std::int64_t tiles_m = (spec.m + kTile - 1) / kTile;
   const std::int64_t tiles = tiles_m * ((spec.n + kTile - 1) / kTile) * spec.batch_count;
   if (tiles <= 0) return cudaSuccess;
-  const auto blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks * 32));
-  compare_kernel<<<blocks, kThreads, 0, stream>>>(spec, tiles_m, tiles, record);
+  if (is_plain(spec)) {
+    const auto blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks * 32));
+    compare_kernel<<<blocks, kThreads, 0, stream>>>(spec, tiles_m, tiles, record);
+  } else {
+    const std::int64_t elements = spec.m * spec.n * spec.batch_count;
+    const auto blocks = static_cast<unsigned>(std::min((elements + kThreads - 1) / kThreads, kMaxBlocks * 4));
+    compare_fully_kernel<<<blocks, kThreads, 0, stream>>>(spec, record);
+  }
+  if (spec.gradient != GradientOf::none) {
+    const auto blocks = static_cast<unsigned>(std::min(gradient_length(spec) * spec.batch_count, kMaxBlocks * 4));
+    compare_gradient_kernel<<<blocks, kThreads, 0, stream>>>(spec, record);
+  }
   first_wrong_kernel<<<1, kThreads, 0, stream>>>(spec, record);
   return cudaPeekAtLastError();
 }

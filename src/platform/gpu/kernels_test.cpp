@@ -23,7 +23,7 @@ void expect_same(const VerificationRecord& gpu, const VerificationRecord& host) 
   // Poison is NaN in floating types, and NaN is not equal to itself.
   EXPECT_TRUE(gpu.first_actual == host.first_actual || (std::isnan(gpu.first_actual) && std::isnan(host.first_actual)));
   EXPECT_EQ(gpu.rows_disagree, host.rows_disagree);
-  for (std::size_t r = 0; r < 6; ++r) {
+  for (std::size_t r = 0; r < kRegionRoles; ++r) {
     EXPECT_EQ(gpu.changed[r], host.changed[r]) << "role " << r;
     EXPECT_EQ(gpu.guard_before[r], host.guard_before[r]) << "role " << r;
     EXPECT_EQ(gpu.guard_behind[r], host.guard_behind[r]) << "role " << r;

@@ -1,5 +1,5 @@
 // Products on the host: operands are packed to double tile by tile, tiles are multiplied with axpy loops that the
-// compiler vectorises without reassociating, and D is rounded once.
+// compiler vectorises without reassociating; the epilogue rounds D once.
 #include "platform/simulator/arithmetic.h"
 
 #include <cuda_bf16.h>
@@ -68,7 +68,9 @@ using Load = double (*)(const void*);
 
 Load loader_of(cudaDataType_t type) {
   switch (type) {
+    // Of a complex number, the real part.
     case CUDA_R_64F:
+    case CUDA_C_64F:
       return load_plain<double>;
     case CUDA_R_16F:
       return load_f16;
@@ -96,12 +98,6 @@ Integer saturated(double value) {
   return static_cast<Integer>(std::clamp(std::nearbyint(value), low, high));
 }
 
-/// Where an element lies, in elements.
-std::int64_t index_of(const MatrixShape& shape, std::int64_t row, std::int64_t col, std::int64_t batch) {
-  const bool by_rows = shape.order == CUBLASLT_ORDER_ROW;
-  return batch * shape.batch_stride + (by_rows ? row * shape.ld + col : col * shape.ld + row);
-}
-
 /// op(X) of one batch as a grid of values: element (row, col) is `row_step` and `col_step` elements from the first.
 struct View {
   const std::byte* first = nullptr;
@@ -126,14 +122,15 @@ struct View {
 };
 
 /// k and the tile's rows of op(A) as [k][rows]. `finite` becomes false if a value is not.
-void pack_a(const View& a, std::int64_t row0, std::int64_t rows, std::int64_t k, std::vector<double>& packed,
-            bool* finite) {
+void pack_a(const View& a, const ScaleTable& scale, std::int64_t row0, std::int64_t rows, std::int64_t k,
+            std::vector<double>& packed, bool* finite) {
   packed.resize(static_cast<std::size_t>(rows * k));
   bool all_finite = true;
   for (std::int64_t p = 0; p < k; ++p) {
     double* const line = packed.data() + p * rows;
     for (std::int64_t i = 0; i < rows; ++i) {
       line[i] = a.at(row0 + i, p);
+      if (scale.along_k()) line[i] *= scale.at(row0 + i, p);
       all_finite = all_finite && std::isfinite(line[i]);
     }
   }
@@ -146,11 +143,13 @@ struct Column {
   std::vector<std::int64_t> position;
   std::vector<double> value;
 
-  void read(const View& b, std::int64_t col, std::int64_t k0, std::int64_t k1, bool skip_zeros) {
+  void read(const View& b, const ScaleTable& scale, std::int64_t col, std::int64_t k0, std::int64_t k1,
+            bool skip_zeros) {
     position.clear();
     value.clear();
     for (std::int64_t p = k0; p < k1; ++p) {
-      const double entry = b.at(p, col);
+      double entry = b.at(p, col);
+      if (scale.along_k()) entry *= scale.at(col, p);
       if (skip_zeros && entry == 0) continue;
       position.push_back(p);
       value.push_back(entry);
@@ -175,43 +174,9 @@ void add_column(const std::vector<double>& packed_a, std::int64_t rows, const Co
   }
 }
 
-/// Factors read once, when the product runs.
-struct Factors {
-  explicit Factors(const Product& p)
-      : product(p.alpha.get() * p.scale_a.get() * p.scale_b.get()),
-        beta(p.beta.get()),
-        c(p.scale_c.get()),
-        d(p.scale_d.get()) {}
-  double product, beta, c, d;
-};
-
 struct Tile {
   std::int64_t batch = 0, row0 = 0, rows = 0, col = 0;
 };
-
-/// Epilogue and conversion of one column of a tile.
-void write_column(const Product& p, const Factors& factors, const Tile& tile, const double* sum) {
-  const auto d_bytes = static_cast<std::int64_t>(bytes_of(p.d_shape.type));
-  const auto c_bytes = static_cast<std::int64_t>(bytes_of(p.c.shape.type));
-  const auto bias_bytes = static_cast<std::int64_t>(bytes_of(p.bias_type));
-  const Load load_c = loader_of(p.c.shape.type);
-  const Load load_bias = loader_of(p.bias_type);
-  for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const std::int64_t row = tile.row0 + i;
-    double value = factors.product * sum[i];
-    if (factors.beta != 0) {
-      const auto at = index_of(p.c.shape, row, tile.col, tile.batch) * c_bytes;
-      value += factors.beta * factors.c * load_c(static_cast<const std::byte*>(p.c.data) + at);
-    }
-    if (p.bias != nullptr) {
-      const auto at = (tile.batch * p.bias_batch_stride + row) * bias_bytes;
-      value += load_bias(static_cast<const std::byte*>(p.bias) + at);
-    }
-    if (p.relu && value < 0) value = 0;
-    const auto at = index_of(p.d_shape, row, tile.col, tile.batch) * d_bytes;
-    store_value(p.d_shape.type, static_cast<std::byte*>(p.d) + at, value * factors.d);
-  }
-}
 
 /// Partial sums in the workspace: [split][batch][col][row].
 std::byte* partial_sums(const Product& p, int split, const Tile& tile) {
@@ -226,7 +191,7 @@ void sum_column(const Product& p, const std::vector<double>& packed_a, bool fini
   const auto size = static_cast<std::int64_t>(bytes_of(p.accumulator));
   for (int split = 0; split < p.split_k; ++split) {
     std::fill(sum.begin(), sum.end(), 0.0);
-    column.read(b, tile.col, p.k * split / p.split_k, p.k * (split + 1) / p.split_k, finite);
+    column.read(b, p.table_b, tile.col, p.k * split / p.split_k, p.k * (split + 1) / p.split_k, finite);
     add_column(packed_a, tile.rows, column, sum.data());
     if (p.split_k == 1) return;
     std::byte* const partial = partial_sums(p, split, tile);
@@ -274,6 +239,22 @@ std::size_t product_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t
   return static_cast<std::size_t>(m * n * batch_count * split_k) * bytes_of(accumulator);
 }
 
+std::int64_t index_of(const MatrixShape& shape, std::int64_t row, std::int64_t col, std::int64_t batch) {
+  const bool by_rows = shape.order == CUBLASLT_ORDER_ROW;
+  return batch * shape.batch_stride + (by_rows ? row * shape.ld + col : col * shape.ld + row);
+}
+
+double ScaleTable::at(std::int64_t index, std::int64_t position) const {
+  const auto* table = static_cast<const std::byte*>(data);
+  const std::int64_t blocks = (k + 127) / 128;
+  std::int64_t element = index;
+  if (mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F) element = position / 128 * outer + index;
+  if (mode == CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F) {
+    element = index / 128 * ((blocks + 3) / 4 * 4) + position / 128;
+  }
+  return load_value(CUDA_R_32F, table + element * static_cast<std::int64_t>(sizeof(float)));
+}
+
 std::size_t bytes_of_span(const MatrixShape& shape) {
   if (shape.rows <= 0 || shape.cols <= 0 || shape.batch_count <= 0) return 0;
   const std::int64_t last = index_of(shape, shape.rows - 1, shape.cols - 1, shape.batch_count - 1);
@@ -281,25 +262,29 @@ std::size_t bytes_of_span(const MatrixShape& shape) {
 }
 
 void run_product(const Product& p) {
-  const Factors factors(p);
+  if (is_complex(p.d_shape.type)) return run_complex_product(p);
+  EpilogueWriter writer(p);
   std::vector<double> packed_a;
   std::vector<double> sum;
   Column column;
   for (std::int64_t batch = 0; batch < p.d_shape.batch_count; ++batch) {
+    writer.begin_batch();
     const View a(p.a, batch);
     const View b(p.b, batch);
     for (std::int64_t row0 = 0; row0 < p.m; row0 += kTileRows) {
       const std::int64_t rows = std::min(kTileRows, p.m - row0);
       bool finite = true;
-      pack_a(a, row0, rows, p.k, packed_a, &finite);
+      pack_a(a, p.table_a, row0, rows, p.k, packed_a, &finite);
       sum.assign(static_cast<std::size_t>(rows), 0.0);
       for (std::int64_t col = 0; col < p.n; ++col) {
         const Tile tile{batch, row0, rows, col};
         sum_column(p, packed_a, finite, b, tile, column, sum);
-        write_column(p, factors, tile, sum.data());
+        writer.write(batch, row0, col, sum);
       }
     }
+    writer.end_batch(batch);
   }
+  writer.finish();
 }
 
 }  // namespace lt_audit::simulator

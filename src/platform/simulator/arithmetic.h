@@ -1,10 +1,12 @@
-// The simulator's own arithmetic: D = scale_d * relu?(alpha * op(A) op(B) + beta * C + bias), accumulated in double,
-// rounded once. Written apart from the verifier's arithmetic (platform/audit_math.h), so that neither can hide a
-// mistake of the other.
+// The simulator's own arithmetic: D = scale_d * activation(alpha * op(A) op(B) + beta * C + bias), accumulated in
+// double, rounded once. Written apart from the verifier's arithmetic (platform/audit_math.h), so that neither can hide
+// a mistake of the other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "lt_audit/matmul_problem.h"
 
@@ -30,9 +32,24 @@ struct Operand {
   const void* data = nullptr;
   MatrixShape shape;
   bool transposed = false;
+  /// Of complex elements.
+  bool conjugated = false;
 };
 
-/// A product with everything that decides its result. op(A) is m by k, op(B) k by n, C and D m by n.
+/// FP32 factors of one operand that differ along its rows (A) or columns (B) and along k.
+struct ScaleTable {
+  /// Null: none.
+  const void* data = nullptr;
+  cublasLtMatmulMatrixScale_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+  /// m for A, n for B.
+  std::int64_t outer = 0;
+  std::int64_t k = 0;
+
+  bool along_k() const { return data != nullptr && mode != CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F; }
+  double at(std::int64_t index, std::int64_t position) const;
+};
+
+/// A product with everything that decides its result. op(A) is m by k, op(B) k by n, C, D and aux m by n.
 struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -50,11 +67,20 @@ struct Product {
   Factor scale_b;
   Factor scale_c;
   Factor scale_d;
-  /// Vector of m values per batch, or null.
-  const void* bias = nullptr;
+  ScaleTable table_a;
+  ScaleTable table_b;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  /// The bias vector, or null; for a bias gradient what is written.
+  void* bias = nullptr;
   cudaDataType_t bias_type = CUDA_R_32F;
   std::int64_t bias_batch_stride = 0;
-  bool relu = false;
+  /// Null without an aux epilogue. For a mask ld and batch stride are in bits.
+  void* aux = nullptr;
+  cudaDataType_t aux_type = CUDA_R_32F;
+  std::int64_t aux_ld = 0;
+  std::int64_t aux_batch_stride = 0;
+  /// FP32, or null.
+  void* amax_d = nullptr;
   /// Parts of k whose sums pass through the workspace and are added in order; 1 = no workspace.
   int split_k = 1;
   /// product_workspace_bytes() bytes when split_k > 1.
@@ -69,6 +95,36 @@ std::size_t product_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t
 
 /// Elements from the first to one past the last, times the element size.
 std::size_t bytes_of_span(const MatrixShape& shape);
+
+/// Where an element lies, in elements.
+std::int64_t index_of(const MatrixShape& shape, std::int64_t row, std::int64_t col, std::int64_t batch);
+
+/// From the sums of D to D and what is written beside it (epilogue.cpp): columns come batch by batch.
+class EpilogueWriter {
+ public:
+  explicit EpilogueWriter(const Product& product);
+
+  void begin_batch();
+  /// Rows row0 .. row0 + sums.size() - 1 of a column.
+  void write(std::int64_t batch, std::int64_t row0, std::int64_t col, std::span<const double> sums);
+  /// The bias gradient of the batch.
+  void end_batch(std::int64_t batch);
+  /// amax.
+  void finish();
+
+ private:
+  double before_activation(std::int64_t batch, std::int64_t row, std::int64_t col, double sum) const;
+  double activate(std::int64_t batch, std::int64_t row, std::int64_t col, double x) const;
+
+  const Product& p_;
+  // Factors read once, when the product runs.
+  double alpha_, beta_, d_scale_;
+  std::vector<double> gradient_;
+  double amax_ = 0;
+};
+
+/// Complex types: C_32F and C_64F, default epilogue, no scale factors (complex_product.cpp).
+void run_complex_product(const Product& product);
 
 /// Computes D. All pointers are valid host memory for the spans of the shapes.
 void run_product(const Product& product);

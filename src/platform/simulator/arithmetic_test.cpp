@@ -64,7 +64,7 @@ struct Trial {
   Product product;
   std::vector<std::byte> a, b, c, d, bias, workspace;
 
-  Trial(const MatmulProblem& p, cudaDataType_t bias_vector_type, bool with_bias) {
+  Trial(const MatmulProblem& p, cudaDataType_t bias_vector_type) {
     const auto place = [](std::vector<std::byte>& memory, const MatrixShape& shape, int salt) {
       memory.assign(bytes_of_span(shape), std::byte{0});
       const std::size_t size = bytes_of(shape.type);
@@ -85,9 +85,9 @@ struct Trial {
     product.d_shape = shape_d(p);
     product.alpha.value = p.alpha;
     product.beta.value = p.beta;
-    product.relu = has_relu(p.epilogue);
+    product.epilogue = p.epilogue;
     product.bias_type = bias_vector_type;
-    if (with_bias) {
+    if (has_bias(p.epilogue)) {
       bias.assign(static_cast<std::size_t>(p.m) * bytes_of(bias_vector_type), std::byte{0});
       for (std::int64_t i = 0; i < p.m; ++i) {
         store_value(bias_vector_type, bias.data() + static_cast<std::size_t>(i) * bytes_of(bias_vector_type),
@@ -114,7 +114,7 @@ struct Trial {
     double value = p.alpha * static_cast<double>(sum);
     if (p.beta != 0) value += p.beta * element(c, shape_c(p), i, j, batch);
     if (product.bias != nullptr) value += static_cast<double>(i % 5 - 2);
-    if (product.relu && value < 0) value = 0;
+    if (has_relu(product.epilogue) && value < 0) value = 0;
     return round_trip(p.type_d, value);
   }
 };
@@ -146,7 +146,7 @@ TEST_P(ProductOfType, MatchesAPlainLoopInEveryLayout) {
         p.lda = 17, p.ldb = 19, p.ldc = 11, p.ldd = 12;
         p.alpha = 2, p.beta = 3;
         p.epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
-        Trial trial(p, bias_type(p), true);
+        Trial trial(p, bias_type(p));
         expect_right(p, trial);
       }
     }
@@ -163,20 +163,20 @@ TEST(RunProduct, SharesAnOperandWhoseBatchStrideIsZero) {
   p.batch_count = 3;
   p.stride_b = 0;
   p.beta = 1;
-  Trial trial(p, CUDA_R_32F, false);
+  Trial trial(p, CUDA_R_32F);
   expect_right(p, trial);
 }
 
 TEST(RunProduct, CrossesTheEdgeOfATile) {
   MatmulProblem p = uniform_problem(CUDA_R_16F, 300, 3, 5);
-  Trial trial(p, CUDA_R_16F, false);
+  Trial trial(p, CUDA_R_16F);
   expect_right(p, trial);
 }
 
 TEST(RunProduct, SplitKEqualsPlainAndWritesTheWorkspace) {
   MatmulProblem p = uniform_problem(CUDA_R_16F, 20, 6, 37);
   p.beta = 1;
-  Trial trial(p, CUDA_R_16F, false);
+  Trial trial(p, CUDA_R_16F);
   trial.product.split_k = 4;
   trial.workspace.assign(product_workspace_bytes(20, 6, 1, 4, CUDA_R_32F), std::byte{0xFF});
   trial.product.workspace = trial.workspace.data();
@@ -189,7 +189,7 @@ TEST(RunProduct, SplitKEqualsPlainAndWritesTheWorkspace) {
 TEST(RunProduct, LeavesThePaddingAlone) {
   MatmulProblem p = uniform_problem(CUDA_R_32F, 3, 2, 2);
   p.ldd = 5;
-  Trial trial(p, CUDA_R_32F, false);
+  Trial trial(p, CUDA_R_32F);
   const std::vector<std::byte> before = trial.d;
   run_product(trial.product);
   EXPECT_EQ(std::memcmp(before.data() + 12, trial.d.data() + 12, 8), 0);
@@ -197,7 +197,7 @@ TEST(RunProduct, LeavesThePaddingAlone) {
 
 TEST(RunProduct, ReadsCOnlyWhenBetaIsNotZero) {
   MatmulProblem p = uniform_problem(CUDA_R_32F, 2, 2, 2);
-  Trial trial(p, CUDA_R_32F, false);
+  Trial trial(p, CUDA_R_32F);
   for (std::size_t i = 0; i < 4; ++i) {
     store_value(CUDA_R_32F, trial.c.data() + i * 4, std::numeric_limits<double>::quiet_NaN());
   }
@@ -208,14 +208,14 @@ TEST(RunProduct, WithoutKGivesBetaTimesC) {
   MatmulProblem p = uniform_problem(CUDA_R_32F, 2, 1, 0);
   p.lda = 2, p.ldb = 1;
   p.beta = 2;
-  Trial trial(p, CUDA_R_32F, false);
+  Trial trial(p, CUDA_R_32F);
   run_product(trial.product);
   EXPECT_EQ(load_value(CUDA_R_32F, trial.d.data()), 2 * load_value(CUDA_R_32F, trial.c.data()));
 }
 
 TEST(RunProduct, PropagatesInfinityTimesZeroAsNan) {
   MatmulProblem p = uniform_problem(CUDA_R_32F, 1, 1, 1);
-  Trial trial(p, CUDA_R_32F, false);
+  Trial trial(p, CUDA_R_32F);
   store_value(CUDA_R_32F, trial.a.data(), std::numeric_limits<double>::infinity());
   store_value(CUDA_R_32F, trial.b.data(), 0);
   run_product(trial.product);
@@ -224,7 +224,7 @@ TEST(RunProduct, PropagatesInfinityTimesZeroAsNan) {
 
 TEST(RunProduct, AppliesTheScalesOfFp8) {
   MatmulProblem p = uniform_problem(CUDA_R_8F_E4M3, 1, 1, 1);
-  Trial trial(p, CUDA_R_16BF, false);
+  Trial trial(p, CUDA_R_16BF);
   store_value(CUDA_R_8F_E4M3, trial.a.data(), 3);
   store_value(CUDA_R_8F_E4M3, trial.b.data(), 5);
   const float two = 2;

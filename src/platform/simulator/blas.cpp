@@ -41,14 +41,15 @@ struct TypePair {
 std::span<const TypePair> pairs_of(cublasComputeType_t compute) {
   static constexpr std::array<TypePair, 1> k16F{{{CUDA_R_16F, CUDA_R_16F}}};
   static constexpr std::array<TypePair, 1> k32I{{{CUDA_R_8I, CUDA_R_32I}}};
-  static constexpr std::array<TypePair, 6> k32F{{{CUDA_R_16BF, CUDA_R_16BF},
+  static constexpr std::array<TypePair, 7> k32F{{{CUDA_R_16BF, CUDA_R_16BF},
                                                  {CUDA_R_16F, CUDA_R_16F},
                                                  {CUDA_R_8I, CUDA_R_32F},
                                                  {CUDA_R_16BF, CUDA_R_32F},
                                                  {CUDA_R_16F, CUDA_R_32F},
-                                                 {CUDA_R_32F, CUDA_R_32F}}};
-  static constexpr std::array<TypePair, 1> kFast{{{CUDA_R_32F, CUDA_R_32F}}};
-  static constexpr std::array<TypePair, 1> k64F{{{CUDA_R_64F, CUDA_R_64F}}};
+                                                 {CUDA_R_32F, CUDA_R_32F},
+                                                 {CUDA_C_32F, CUDA_C_32F}}};
+  static constexpr std::array<TypePair, 2> kFast{{{CUDA_R_32F, CUDA_R_32F}, {CUDA_C_32F, CUDA_C_32F}}};
+  static constexpr std::array<TypePair, 2> k64F{{{CUDA_R_64F, CUDA_R_64F}, {CUDA_C_64F, CUDA_C_64F}}};
   switch (compute) {
     case CUBLAS_COMPUTE_16F:
     case CUBLAS_COMPUTE_16F_PEDANTIC:
@@ -86,15 +87,16 @@ Product product_of(const GemmCall& call) {
   product.a = {
       call.a,
       shape(call.type_a, plain_a ? call.m : call.k, plain_a ? call.k : call.m, call.lda, call.stride_a, batches),
-      !plain_a};
+      !plain_a, call.transa == CUBLAS_OP_C};
   product.b = {
       call.b,
       shape(call.type_b, plain_b ? call.k : call.n, plain_b ? call.n : call.k, call.ldb, call.stride_b, batches),
-      !plain_b};
+      !plain_b, call.transb == CUBLAS_OP_C};
   product.c = {call.c, shape(call.type_c, call.m, call.n, call.ldc, call.stride_c, batches), false};
   product.d = call.c;
   product.d_shape = product.c.shape;
-  const auto scale_type = default_scale_type(call.compute);
+  const auto real_scale = default_scale_type(call.compute);
+  const auto scale_type = is_complex(call.type_c) ? call.type_c : real_scale;
   product.alpha = {load_value(scale_type, call.alpha), nullptr, scale_type};
   product.beta = {load_value(scale_type, call.beta), nullptr, scale_type};
   product.accumulator = accumulator_of(call.compute);

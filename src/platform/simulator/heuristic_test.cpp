@@ -147,9 +147,10 @@ TEST_F(Heuristic, RefusesWhatTheContractRefuses) {
   MatmulProblem short_ld = uniform_problem(CUDA_R_32F, 64, 64, 64);
   short_ld.lda = 32;
   EXPECT_EQ(ProblemObjects(lt, short_ld).heuristic(handle), CUBLAS_STATUS_INVALID_VALUE);
-  MatmulProblem gelu = uniform_problem(CUDA_R_16F, 64, 64, 64);
-  gelu.epilogue = CUBLASLT_EPILOGUE_GELU;
-  EXPECT_EQ(ProblemObjects(lt, gelu).heuristic(handle), CUBLAS_STATUS_NOT_SUPPORTED);
+  MatmulProblem complex = uniform_problem(CUDA_C_32F, 64, 64, 64);
+  EXPECT_EQ(ProblemObjects(lt, complex).heuristic(handle), CUBLAS_STATUS_SUCCESS);
+  complex.epilogue = CUBLASLT_EPILOGUE_RELU;
+  EXPECT_EQ(ProblemObjects(lt, complex).heuristic(handle), CUBLAS_STATUS_NOT_SUPPORTED);
 }
 
 TEST_F(Heuristic, AgreesWithTheContractOverAllTypes) {

@@ -2,6 +2,7 @@
 #include "platform/simulator/lt_matmul.h"
 
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "platform/simulator/arithmetic.h"
@@ -50,6 +51,9 @@ void complete_problem(const MatmulCall& call, Plan* plan) {
   p.c_offset = offset_of(call.c);
   p.d_offset = offset_of(call.d);
   p.bias_offset = offset_of(device_pointer(*plan->objects.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+  p.aux_offset = offset_of(device_pointer(*plan->objects.desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER));
+  p.scale_a_offset = offset_of(device_pointer(*plan->objects.desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER));
+  p.scale_b_offset = offset_of(device_pointer(*plan->objects.desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER));
   p.workspace_offset = offset_of(call.workspace);
   p.workspace_bytes = static_cast<std::int64_t>(call.workspace_bytes);
   p.in_place = call.c == call.d;
@@ -106,44 +110,85 @@ cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
   if ((p.k > 0 && (call.a == nullptr || call.b == nullptr)) || (call.c == nullptr && p.beta != 0)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  if (has_bias(p.epilogue) && device_pointer(*plan.objects.desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER) == nullptr) {
+  const Attributes& desc = *plan.objects.desc;
+  const bool vector = has_bias(p.epilogue) || has_bias_gradient(p.epilogue);
+  if (vector && device_pointer(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER) == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  if (has_aux(p.epilogue) && device_pointer(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER) == nullptr) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   return pointers_fit(plan.algorithm, p) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-Factor scale_factor(const Attributes& desc, int attribute) { return {1, device_pointer(desc, attribute), CUDA_R_32F}; }
+void* output_pointer(const Attributes& desc, int attribute) { return desc.as<void*>(attribute); }
+
+/// Scalar factors as factors, others as tables.
+void add_scales(const Attributes& desc, const MatmulProblem& p, Product* product) {
+  const auto factor = [&](const std::optional<cublasLtMatmulMatrixScale_t>& mode, int pointer) {
+    const bool scalar = mode && *mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+    return Factor{1, scalar ? device_pointer(desc, pointer) : nullptr, CUDA_R_32F};
+  };
+  const auto table = [&](const std::optional<cublasLtMatmulMatrixScale_t>& mode, int pointer, std::int64_t outer) {
+    if (!mode || *mode == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) return ScaleTable{};
+    return ScaleTable{device_pointer(desc, pointer), *mode, outer, p.k};
+  };
+  product->scale_a = factor(p.scale_a, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
+  product->scale_b = factor(p.scale_b, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
+  product->scale_c = factor(p.scale_c, CUBLASLT_MATMUL_DESC_C_SCALE_POINTER);
+  product->scale_d = factor(p.scale_d, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER);
+  product->table_a = table(p.scale_a, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, p.m);
+  product->table_b = table(p.scale_b, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, p.n);
+  product->amax_d = output_pointer(desc, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER);
+}
+
+void add_epilogue(const Attributes& desc, const MatmulProblem& p, Product* product) {
+  product->epilogue = p.epilogue;
+  if (has_bias(p.epilogue) || has_bias_gradient(p.epilogue)) {
+    product->bias = output_pointer(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+    product->bias_type = bias_type(p);
+    product->bias_batch_stride = p.stride_bias;
+  }
+  if (!has_aux(p.epilogue)) return;
+  product->aux = output_pointer(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
+  product->aux_type = aux_type(p);
+  product->aux_ld = p.ldaux;
+  product->aux_batch_stride = p.batch_count > 1 ? p.stride_aux : 0;
+}
 
 Product make_product(const MatmulCall& call, const Plan& plan) {
   const MatmulProblem& p = plan.problem;
-  const Attributes& desc = *plan.objects.desc;
   Product product;
   product.m = p.m, product.n = p.n, product.k = p.k;
-  product.a = {call.a, shape_a(p), p.transa != CUBLAS_OP_N};
-  product.b = {call.b, shape_b(p), p.transb != CUBLAS_OP_N};
+  product.a = {call.a, shape_a(p), p.transa != CUBLAS_OP_N, p.transa == CUBLAS_OP_C};
+  product.b = {call.b, shape_b(p), p.transb != CUBLAS_OP_N, p.transb == CUBLAS_OP_C};
   product.c = {call.c, shape_c(p), false};
   product.d = call.d;
   product.d_shape = shape_d(p);
   product.alpha = {p.alpha, plan.host_mode ? nullptr : call.alpha, p.scale_type};
   product.beta = {p.beta, plan.host_mode ? nullptr : call.beta, p.scale_type};
-  product.scale_a = scale_factor(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
-  product.scale_b = scale_factor(desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
-  product.scale_c = scale_factor(desc, CUBLASLT_MATMUL_DESC_C_SCALE_POINTER);
-  product.scale_d = scale_factor(desc, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER);
-  if (has_bias(p.epilogue)) {
-    const auto type = desc.as<std::int32_t>(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
-    product.bias = device_pointer(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
-    product.bias_type = type == -1 ? bias_type(p) : static_cast<cudaDataType_t>(type);
-    product.bias_batch_stride = desc.as<std::int64_t>(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE);
-  }
-  product.relu = has_relu(p.epilogue);
+  add_scales(*plan.objects.desc, p, &product);
+  add_epilogue(*plan.objects.desc, p, &product);
   product.split_k = plan.algorithm.split_k;
   product.workspace = call.workspace;
   product.accumulator = accumulator_of(p.compute_type);
   return product;
 }
 
-std::vector<Access> accesses_of(const Product& p, std::uint64_t workspace_bytes) {
+/// What goes with the epilogue, and the scale factors.
+void add_accesses_beside(const MatmulProblem& problem, const Product& p, std::vector<Access>* accesses) {
+  if (p.bias != nullptr) accesses->push_back({p.bias, bytes_of_span(shape_bias(problem))});
+  if (p.aux != nullptr) accesses->push_back({p.aux, bytes_of_span(shape_aux(problem))});
+  if (p.amax_d != nullptr) accesses->push_back({p.amax_d, sizeof(float)});
+  for (const ScaleTable* table : {&p.table_a, &p.table_b}) {
+    if (table->data != nullptr) {
+      accesses->push_back({table->data, bytes_of_span(shape_scale(table->mode, table->outer, table->k))});
+    }
+  }
+  for (const Factor* factor : {&p.alpha, &p.beta, &p.scale_a, &p.scale_b, &p.scale_c, &p.scale_d}) {
+    if (factor->device_pointer != nullptr) accesses->push_back({factor->device_pointer, bytes_of(factor->type)});
+  }
+}
+
+std::vector<Access> accesses_of(const MatmulProblem& problem, const Product& p, std::uint64_t workspace_bytes) {
   std::vector<Access> accesses{{p.d, bytes_of_span(p.d_shape)}};
   if (p.k > 0) {
     accesses.push_back({p.a.data, bytes_of_span(p.a.shape)});
@@ -151,14 +196,8 @@ std::vector<Access> accesses_of(const Product& p, std::uint64_t workspace_bytes)
   }
   const bool reads_c = p.beta.device_pointer != nullptr || p.beta.value != 0;
   if (reads_c) accesses.push_back({p.c.data, bytes_of_span(p.c.shape)});
-  if (p.bias != nullptr) {
-    const std::int64_t elements = (p.d_shape.batch_count - 1) * p.bias_batch_stride + p.m;
-    accesses.push_back({p.bias, static_cast<std::size_t>(elements) * bytes_of(p.bias_type)});
-  }
   if (workspace_bytes > 0) accesses.push_back({p.workspace, workspace_bytes});
-  for (const Factor* factor : {&p.alpha, &p.beta, &p.scale_a, &p.scale_b, &p.scale_c, &p.scale_d}) {
-    if (factor->device_pointer != nullptr) accesses.push_back({factor->device_pointer, bytes_of(factor->type)});
-  }
+  add_accesses_beside(problem, p, &accesses);
   return accesses;
 }
 
@@ -200,7 +239,7 @@ cublasStatus_t run_matmul(Library& library, const MatmulCall& call) {
   if (const auto status = check_context(library, call, &plan); status != CUBLAS_STATUS_SUCCESS) return status;
 
   const Product product = make_product(call, plan);
-  std::vector<Access> accesses = accesses_of(product, plan.algorithm.workspace_bytes);
+  std::vector<Access> accesses = accesses_of(plan.problem, product, plan.algorithm.workspace_bytes);
   for (const auto& access : accesses) {
     // Memory that nobody owns is refused without being touched; a span that runs past its allocation faults on the
     // device.

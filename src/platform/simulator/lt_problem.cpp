@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace lt_audit::simulator {
 namespace {
@@ -30,15 +31,14 @@ std::optional<Refusal> refuse_unmodelled(const Objects& objects) {
   }
   if (desc.as<std::int32_t>(CUBLASLT_MATMUL_DESC_FILL_MODE) != CUBLAS_FILL_MODE_FULL)
     return not_modelled("a fill mode");
-  for (const int attribute : {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_MODE,
-                              CUBLASLT_MATMUL_DESC_C_SCALE_MODE, CUBLASLT_MATMUL_DESC_D_SCALE_MODE,
+  for (const int attribute : {CUBLASLT_MATMUL_DESC_C_SCALE_MODE, CUBLASLT_MATMUL_DESC_D_SCALE_MODE,
                               CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE, CUBLASLT_MATMUL_DESC_D_OUT_SCALE_MODE}) {
     if (desc.as<std::int32_t>(attribute) != CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F)
       return not_modelled("this scale mode");
   }
   for (const int attribute :
-       {CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER,
-        CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER}) {
+       {CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER,
+        CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER}) {
     if (device_pointer(desc, attribute) != nullptr) return not_modelled("this scale or amax pointer");
   }
   for (const Attributes* layout : {objects.a, objects.b, objects.c, objects.d}) {
@@ -71,32 +71,20 @@ std::optional<Refusal> refuse_unknown_numbers(const Objects& objects) {
       return refusal(CUBLAS_STATUS_INVALID_VALUE, "The transpose operation of a matrix is unknown.");
     }
   }
-  const auto known_type = [](std::int32_t number) {
-    return knows(scale_types(), number) || knows(matrix_types(), number);
-  };
+  const auto known_type = [](std::int32_t number) { return knows(matrix_types(), number); };
   bool known = known_type(desc.as<std::int32_t>(CUBLASLT_MATMUL_DESC_SCALE_TYPE));
   for (const Attributes* layout : {objects.a, objects.b, objects.c, objects.d}) {
     known = known && known_type(layout->as<std::int32_t>(CUBLASLT_MATRIX_LAYOUT_TYPE));
   }
-  const auto bias_type = desc.as<std::int32_t>(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
-  if (!known || (bias_type != -1 && !knows(matrix_types(), bias_type))) {
-    return refusal(CUBLAS_STATUS_NOT_SUPPORTED, "A data type is not one that the simulator models.");
+  for (const int attribute : {CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE}) {
+    const auto number = desc.as<std::int32_t>(attribute);
+    known = known && (number == -1 || known_type(number));
   }
-  return std::nullopt;
-}
-
-/// Scale pointers belong to FP8: elsewhere they are refused since 13.0 (release notes 13.0, deprecations).
-std::optional<Refusal> refuse_scales(const Attributes& desc, const MatmulProblem& problem) {
-  const std::array<std::pair<int, bool>, 4> scales{{
-      {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, is_fp8(problem.type_a)},
-      {CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, is_fp8(problem.type_b)},
-      {CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, is_fp8(problem.type_a)},
-      {CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, is_fp8(problem.type_d)},
-  }};
-  for (const auto& [attribute, allowed] : scales) {
-    if (device_pointer(desc, attribute) != nullptr && !allowed) {
-      return refusal(CUBLAS_STATUS_NOT_SUPPORTED, "A scale pointer is set for a matrix that is not of a narrow type.");
-    }
+  for (const int attribute : {CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_DESC_B_SCALE_MODE}) {
+    known = known && knows(scale_modes(), desc.as<std::int32_t>(attribute));
+  }
+  if (!known) {
+    return refusal(CUBLAS_STATUS_NOT_SUPPORTED, "A data type or scale mode is not one that the simulator models.");
   }
   return std::nullopt;
 }
@@ -150,6 +138,44 @@ void read_desc(const Attributes& desc, MatmulProblem* p) {
   p->transb = desc.as<cublasOperation_t>(CUBLASLT_MATMUL_DESC_TRANSB);
   p->pointer_mode = desc.as<cublasLtPointerMode_t>(CUBLASLT_MATMUL_DESC_POINTER_MODE);
   p->epilogue = desc.as<cublasLtEpilogue_t>(CUBLASLT_MATMUL_DESC_EPILOGUE);
+  p->fast_accum = desc.as<std::int8_t>(CUBLASLT_MATMUL_DESC_FAST_ACCUM) != 0;
+  p->sm_count_target = desc.as<std::int32_t>(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET);
+}
+
+/// What goes with the epilogue, and the scale factors.
+void read_beside(const Attributes& desc, MatmulProblem* p) {
+  const auto type = [&](int attribute) -> std::optional<cudaDataType_t> {
+    const auto number = desc.as<std::int32_t>(attribute);
+    if (number == -1) return std::nullopt;
+    return static_cast<cudaDataType_t>(number);
+  };
+  p->type_bias = type(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+  p->stride_bias = desc.as<std::int64_t>(CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE);
+  p->type_aux = type(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE);
+  p->ldaux = desc.as<std::int64_t>(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
+  p->stride_aux = desc.as<std::int64_t>(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE);
+  const auto scale = [&](int pointer, int mode) -> std::optional<cublasLtMatmulMatrixScale_t> {
+    if (device_pointer(desc, pointer) == nullptr) return std::nullopt;
+    return desc.as<cublasLtMatmulMatrixScale_t>(mode);
+  };
+  p->scale_a = scale(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_A_SCALE_MODE);
+  p->scale_b = scale(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_MODE);
+  p->scale_c = scale(CUBLASLT_MATMUL_DESC_C_SCALE_POINTER, CUBLASLT_MATMUL_DESC_C_SCALE_MODE);
+  p->scale_d = scale(CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, CUBLASLT_MATMUL_DESC_D_SCALE_MODE);
+  p->amax_d = device_pointer(desc, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER) != nullptr;
+}
+
+/// A mode that is no scalar needs its table.
+std::optional<Refusal> refuse_missing_tables(const Attributes& desc) {
+  for (const auto& [pointer, mode] :
+       {std::pair{CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_A_SCALE_MODE},
+        std::pair{CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_MODE}}) {
+    if (desc.as<std::int32_t>(mode) == CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F) continue;
+    if (device_pointer(desc, pointer) == nullptr) {
+      return refusal(CUBLAS_STATUS_NOT_SUPPORTED, "A scale mode requires a custom pointer for its scale factors.");
+    }
+  }
+  return std::nullopt;
 }
 
 void read_preference(const Attributes& preference, MatmulProblem* p) {
@@ -180,6 +206,9 @@ std::vector<Refusal::Line> lines_of(const Promise& promise, const MatmulProblem&
   if (promise.rule_id == "fp8-needs-tn") {
     return {{Logger::error, fmt::format("FP8 matrix multiplications support only TN input layout. Got {}{}",
                                         p.transa == CUBLAS_OP_N ? 'N' : 'T', p.transb == CUBLAS_OP_N ? 'N' : 'T')}};
+  }
+  if (promise.rule_id == "aux-ld-128") {
+    return {{Logger::error, "epilogueAuxLd (CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD) has to be a multiple of 128."}};
   }
   if (promise.rule_id == "bias-row-order") {
     return {{Logger::error,
@@ -222,8 +251,12 @@ std::optional<Refusal> build_problem(const Objects& objects, MatmulProblem* prob
   if (auto no = refuse_size("C", *objects.c, p.m, p.n, p.batch_count)) return no;
   if (auto no = refuse_size("D", *objects.d, p.m, p.n, p.batch_count)) return no;
   read_layouts(objects, &p);
+  read_beside(*objects.desc, &p);
   if (objects.preference != nullptr) read_preference(*objects.preference, &p);
-  return refuse_scales(*objects.desc, p);
+  if (has_aux(p.epilogue) && p.ldaux == 0) {
+    return refusal(CUBLAS_STATUS_INVALID_VALUE, "epilogueAuxLd (CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD) has to be set.");
+  }
+  return refuse_missing_tables(*objects.desc);
 }
 
 std::optional<Refusal> refuse_by_contract(const MatmulProblem& problem, const ContractScope& scope, RefusedBy stage) {

@@ -75,7 +75,7 @@ TEST(TunableOp, TypeWords) {
   EXPECT_EQ(typed("float"), "f32,workspace=1MiB");
   EXPECT_EQ(typed("tf32"), "f32,compute=32f_fast_tf32,workspace=1MiB");
   EXPECT_EQ(typed("double"), "f64,workspace=1MiB");
-  EXPECT_EQ(typed("c10::complex<float>"), "c32,scale=c32,workspace=1MiB");
+  EXPECT_EQ(typed("c10::complex<float>"), "c32,workspace=1MiB");
   EXPECT_EQ(only_call("GemmTunableOp_c10::complex<double>_NN,nn_64_32_16\n").problem.compute_type, CUBLAS_COMPUTE_64F);
 }
 
