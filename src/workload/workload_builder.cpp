@@ -16,7 +16,8 @@ constexpr std::size_t kMostStreams = 1024;
 /// Where the operands lie and what was declared of it does not make another product.
 MatmulProblem without_addresses(MatmulProblem problem) {
   problem.a_offset = problem.b_offset = problem.c_offset = problem.d_offset = 0;
-  problem.bias_offset = problem.workspace_offset = 0;
+  problem.bias_offset = problem.aux_offset = problem.workspace_offset = 0;
+  problem.scale_a_offset = problem.scale_b_offset = 0;
   problem.a_alignment = problem.b_alignment = problem.c_alignment = problem.d_alignment = 256;
   return problem;
 }

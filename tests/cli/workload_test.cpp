@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -78,19 +80,47 @@ TEST_F(WorkloadTest, AFaultShowsAsWrongWithTheLineOfTheLog) {
 }
 
 TEST_F(WorkloadTest, WhatTheAuditCannotHoldIsNoOk) {
-  // The second of these has scale modes, which no problem text can name; both are small enough for the simulator.
+  // The second of these has a scale mode that no problem text can name; both are small enough for the simulator.
   const std::string head =
       "[cublasLt][1][Trace][cublasLtMatmul] A=0X7F715D000000 Adesc=[type=R_8F_E4M3 rows=64 cols=64 "
       "ld=64] B=0X7F715DC00000 Bdesc=[type=R_8F_E4M3 rows=64 cols=48 ld=64] C=0X7F715D000000 "
       "Cdesc=[type=R_16BF rows=64 cols=48 ld=64] D=0X7F715C800000 Ddesc=[type=R_16BF rows=64 cols=48 "
       "ld=64] computeDesc=[computeType=COMPUTE_32F scaleType=R_32F transa=OP_T";
   const std::string tail = "] algo=[algoId=66] workSpace=0X0 workSpaceSizeInBytes=0 beta=0 outOfPlace=1 stream=0X0\n";
-  std::ofstream(here_ / "app.log") << head << tail << head << " aScaleMode=OUTER_VEC_32F bScaleMode=OUTER_VEC_32F"
-                                   << tail;
+  std::ofstream(here_ / "app.log") << head << tail << head << " aScaleMode=VEC64_32F bScaleMode=VEC64_32F" << tail;
   const Finished finished = run_program({"run", "--workload", "app.log", "--target", "simulator"}, here());
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_TRUE(contains(finished.out, "2 problems of the workload: 1 ok, 1 partly")) << finished.out;
-  EXPECT_TRUE(contains(finished.out, "app.log:2 without aScaleMode=OUTER_VEC_32F")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "app.log:2 without aScaleMode=VEC64_32F")) << finished.out;
+}
+
+TEST_F(WorkloadTest, EveryProductOfTheBatchedLogIsAudited) {
+  // Complex types and scale factors too.
+  const Finished finished = run_program(
+      {"run", "--workload", LT_AUDIT_DATA_DIR "/workloads/ltonly_bmm.log", "--target", "simulator"}, here());
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "25 problems of the workload: 25 ok")) << finished.out;
+}
+
+TEST_F(WorkloadTest, EveryKeyOfAProblemTextStandsInItsPage) {
+  const Finished finished = run_program({"replay", "x=1"}, here());
+  const std::string mark = "the keys are ";
+  const auto begin = finished.err.find(mark);
+  ASSERT_NE(begin, std::string::npos) << finished.err;
+  std::ifstream file(LT_AUDIT_DATA_DIR "/../../docs/guide/problem.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  std::istringstream keys(finished.err.substr(begin + mark.size()));
+  int count = 0;
+  // "order_b" stands in "`order_a` ... `order_d`".
+  for (std::string key; keys >> key; ++count) {
+    const bool between = key.ends_with("_b") || key.ends_with("_c");
+    const auto stem = key.substr(0, key.size() - 1);
+    const bool spanned = between && contains(page, "`" + stem + "a` ... `" + stem + "d`");
+    const bool offset = (key == "b_offset" || key == "c_offset") && contains(page, "`a_offset` ... `d_offset`");
+    const bool alignment = contains(key, "_alignment") && contains(page, "`a_alignment` ... `d_alignment`");
+    EXPECT_TRUE(spanned || offset || alignment || contains(page, "`" + key + "`")) << key;
+  }
+  EXPECT_GT(count, 40);
 }
 
 TEST_F(WorkloadTest, ACaseOfAWorkloadRunsAgainFromTheReport) {

@@ -19,6 +19,7 @@ namespace lt_audit::cublaslt_log {
 inline constexpr std::uint64_t kLargestNumber = 1ULL << 48;
 inline constexpr std::uint64_t kLargestBatch = 1ULL << 30;
 inline constexpr std::uint64_t kLargestAlignment = 1ULL << 20;
+inline constexpr std::uint64_t kLargestSmCount = 1ULL << 20;
 inline constexpr std::string_view kMark = "[cublasLt][";
 
 /// What stands in brackets before the text of a line.
@@ -115,6 +116,19 @@ inline constexpr std::array<OperandFields, 4> kOperands{
       &MatmulProblem::stride_c, &MatmulProblem::c_offset, &MatmulProblem::c_alignment},
      {"D", "Ddesc", "minBytesAlignmentD", &MatmulProblem::type_d, &MatmulProblem::ldd, &MatmulProblem::order_d,
       &MatmulProblem::stride_d, &MatmulProblem::d_offset, &MatmulProblem::d_alignment}}};
+
+/// The scale factors of an operand. C's and D's pointers have no offset in a problem.
+struct ScaleFields {
+  std::string_view pointer_key;
+  std::string_view mode_key;
+  std::optional<cublasLtMatmulMatrixScale_t> MatmulProblem::*mode;
+  std::int64_t MatmulProblem::*offset;
+};
+inline constexpr std::array<ScaleFields, 4> kScales{
+    {{"aScalePointer", "aScaleMode", &MatmulProblem::scale_a, &MatmulProblem::scale_a_offset},
+     {"bScalePointer", "bScaleMode", &MatmulProblem::scale_b, &MatmulProblem::scale_b_offset},
+     {"cScalePointer", "cScaleMode", &MatmulProblem::scale_c, nullptr},
+     {"dScalePointer", "dScaleMode", &MatmulProblem::scale_d, nullptr}}};
 
 /// Reads the text of one Trace line or query. Either all of it is understood, or `reason` says what is not.
 class CallReader {
@@ -246,6 +260,17 @@ class CallReader {
     if (key == "epilogue") return set(epilogue_, key, value, epilogue_from(value));
     if (key == "biasPointer") return set_address(bias_address_, key, value);
     if (key == "biasDataType") return set(bias_type_, key, value, std::optional(std::string(value)));
+    if (key == "fastAccumulationFlag") return set_number(fast_accum_, key, value, 1);
+    if (key == "smCountTarget") return set_number(sm_count_target_, key, value, kLargestSmCount);
+    if (key == "epilogueAuxPointer") return set_address(aux_address_, key, value);
+    if (key == "epilogueAuxLd") return set_number(ldaux_, key, value);
+    for (std::size_t i = 0; i < kScales.size(); ++i) {
+      if (key == kScales[i].pointer_key) return set_address(scale_addresses_[i], key, value);
+      if (key == kScales[i].mode_key && scale_mode_from(value)) {
+        scale_mode_texts_[i] = value;
+        return set(scale_modes_[i], key, value, scale_mode_from(value));
+      }
+    }
     return keep("", key, value);
   }
 
@@ -333,7 +358,7 @@ class CallReader {
     p.beta = beta_.value_or(0);
     const bool same_place = !call.lone_query && layouts_[2].address == layouts_[3].address;
     p.in_place = out_of_place_ ? *out_of_place_ == 0 : same_place;
-    if (bias_type_ && data_type_from(*bias_type_) != bias_type(p)) keep("", "biasDataType", *bias_type_);
+    finish_beside();
     std::sort(call.kept.begin(), call.kept.end());
     if (call.lone_query) call.assumed.emplace_back("alignment");
     call.assumed.emplace_back("alpha");
@@ -342,13 +367,51 @@ class CallReader {
     if (!workspace_bytes_) call.assumed.emplace_back("workspace");
   }
 
+  void finish_aux() {
+    auto& p = call.problem;
+    if (!has_aux(p.epilogue)) {
+      if (aux_address_.value_or(0) != 0) keep("", "epilogueAuxPointer", "set");
+      if (ldaux_) keep("", "epilogueAuxLd", std::to_string(*ldaux_));
+      return;
+    }
+    if (aux_address_) p.aux_offset = offset_of_address(*aux_address_);
+    // The smallest legal one is what a problem has without saying it.
+    const auto usual = shape_aux(p).ld * (has_aux_mask(p.epilogue) ? 8 : 1);
+    if (ldaux_ && *ldaux_ != usual) p.ldaux = *ldaux_;
+  }
+
+  /// What goes with the epilogue, and the scale factors.
+  void finish_beside() {
+    auto& p = call.problem;
+    if (bias_type_) {
+      const auto type = data_type_from(*bias_type_);
+      if (!type) keep("", "biasDataType", *bias_type_);
+      if (type && *type != bias_type(p)) p.type_bias = type;
+    }
+    finish_aux();
+    p.fast_accum = fast_accum_.value_or(0) == 1;
+    p.sm_count_target = sm_count_target_.value_or(0);
+    for (std::size_t i = 0; i < kScales.size(); ++i) {
+      const auto mode = scale_modes_[i].value_or(CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F);
+      const bool is_set = scale_addresses_[i].value_or(0) != 0;
+      if (!is_set && scale_modes_[i]) keep("", kScales[i].mode_key, scale_mode_texts_[i]);
+      if (!is_set) continue;
+      p.*kScales[i].mode = mode;
+      if (kScales[i].offset != nullptr) p.*kScales[i].offset = offset_of_address(*scale_addresses_[i]);
+    }
+  }
+
   std::array<Layout, 4> layouts_;
   std::array<std::optional<std::uint32_t>, 4> alignments_;
   std::optional<cublasComputeType_t> compute_type_;
   std::optional<cudaDataType_t> scale_type_;
   std::optional<cublasOperation_t> transa_, transb_;
   std::optional<cublasLtEpilogue_t> epilogue_;
-  std::optional<std::uint64_t> bias_address_, workspace_address_;
+  std::array<std::optional<std::uint64_t>, 4> scale_addresses_;
+  std::array<std::optional<cublasLtMatmulMatrixScale_t>, 4> scale_modes_;
+  std::array<std::string, 4> scale_mode_texts_;
+  std::optional<std::uint64_t> bias_address_, aux_address_, workspace_address_;
+  std::optional<std::int64_t> ldaux_, fast_accum_, sm_count_target_;
   std::optional<std::string> bias_type_;
   std::optional<std::int64_t> workspace_bytes_, out_of_place_;
   std::optional<double> beta_;

@@ -103,14 +103,19 @@ TEST(CublasLtLog, RealLogsSayTheirProducts) {
             "m=4096,n=512,k=1024,ta=t,a=bf16,epilogue=bias,in_place=1,workspace=1MiB");
   EXPECT_EQ(mlp.calls[0].second.api, "cublasLtMatmul");
   EXPECT_EQ(mlp.calls[2].second.api, "cublasLtTSTMatmul");
-  EXPECT_EQ(mlp.calls[2].second.kept, std::vector<std::string>{"smCountTarget=132"});
+  EXPECT_EQ(mlp.calls[2].second.problem.sm_count_target, 132);
+  EXPECT_TRUE(mlp.calls[2].second.kept.empty());
   EXPECT_EQ(mlp.calls[2].second.problem.a_alignment, 16U);
   for (const auto& [line, call] : mlp.calls) EXPECT_FALSE(assumes(call, "declared alignment")) << line;
   const auto fp8 = Imported(file_text("lt_fp8rows.log"));
   ASSERT_EQ(fp8.calls.size(), 5U);
-  EXPECT_EQ(to_text(fp8.calls[0].second.problem), "m=14336,n=512,k=4096,ta=t,a=e4m3,d=bf16,workspace=1MiB");
-  EXPECT_EQ(fp8.calls[1].second.kept, (std::vector<std::string>{"aScaleMode=OUTER_VEC_32F", "aScalePointer=set",
-                                                                "bScaleMode=OUTER_VEC_32F", "bScalePointer=set"}));
+  EXPECT_EQ(to_text(fp8.calls[0].second.problem),
+            "m=14336,n=512,k=4096,ta=t,a=e4m3,d=bf16,scale_a=scalar,scale_b=scalar,fast_accum=1,workspace=1MiB");
+  EXPECT_EQ(to_text(fp8.calls[1].second.problem),
+            "m=14336,n=512,k=4096,ta=t,a=e4m3,d=bf16,scale_a=outer_vec,scale_b=outer_vec,workspace=1MiB");
+  EXPECT_EQ(to_text(fp8.calls[2].second.problem),
+            "m=14336,n=512,k=4096,ta=t,a=e4m3,d=bf16,scale_a=blk128x128,scale_b=vec128,workspace=1MiB");
+  for (const auto& [line, call] : fp8.calls) EXPECT_TRUE(call.kept.empty()) << line;
   const auto int8 = Imported(file_text("lt_int8.log"));
   EXPECT_EQ(to_text(int8.calls.at(0).second.problem), "m=2048,n=512,k=1024,ta=t,a=i8,d=i32,in_place=1,workspace=0");
 }
@@ -204,14 +209,42 @@ TEST(CublasLtLog, RowOrderAndOrdersThatAProblemDoesNotHold) {
   EXPECT_EQ(other.kept, (std::vector<std::string>{"Adesc.order=ORDER_COL32", "Adesc.planeOffset=4"}));
 }
 
-TEST(CublasLtLog, KeptValuesHaveNoPointers) {
-  const auto call = Imported(replaced(kTrace, "biasPointer=",
-                                      "epilogueAuxPointer=0x7f00 epilogueAuxLd=64 cScalePointer=0x0 biasDataType=0 "
-                                      "fastAccumulationFlag=1 biasPointer="))
+TEST(CublasLtLog, EpilogueBiasAuxAndScalesAreOfTheProblem) {
+  const auto call = Imported(replaced(replaced(kTrace, "EPILOGUE_BIAS", "EPILOGUE_GELU_AUX_BIAS"), "biasPointer=",
+                                      "epilogueAuxPointer=0x7f00ff00 epilogueAuxLd=96 aScalePointer=0x7f1fe004 "
+                                      "bScalePointer=0x7f1fe010 bScaleMode=OUTER_VEC_32F cScalePointer=0x0 "
+                                      "dScalePointer=0x7f1fe000 biasDataType=0 fastAccumulationFlag=1 "
+                                      "smCountTarget=108 biasPointer="))
                         .calls.at(0)
                         .second;
-  EXPECT_EQ(call.kept, (std::vector<std::string>{"biasDataType=0", "epilogueAuxLd=64", "epilogueAuxPointer=set",
-                                                 "fastAccumulationFlag=1"}));
+  const auto& p = call.problem;
+  EXPECT_EQ(p.type_bias, CUDA_R_32F);
+  EXPECT_EQ(p.ldaux, 96);
+  EXPECT_EQ(p.aux_offset, 0);
+  EXPECT_EQ(p.scale_a, CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F);
+  EXPECT_EQ(p.scale_a_offset, 4);
+  EXPECT_EQ(p.scale_b, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
+  EXPECT_EQ(p.scale_b_offset, 16);
+  EXPECT_FALSE(p.scale_c);
+  EXPECT_EQ(p.scale_d, CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F);
+  EXPECT_TRUE(p.fast_accum);
+  EXPECT_EQ(p.sm_count_target, 108);
+  EXPECT_TRUE(call.kept.empty());
+  const auto mask = Imported(replaced(replaced(kTrace, "EPILOGUE_BIAS", "EPILOGUE_RELU_AUX_BIAS"),
+                                      "biasPointer=", "epilogueAuxPointer=0x7f00ff00 epilogueAuxLd=128 biasPointer="))
+                        .calls.at(0)
+                        .second.problem;
+  EXPECT_EQ(mask.ldaux, 0) << "128 bits are what 80 rows need";
+}
+
+TEST(CublasLtLog, KeptValuesHaveNoPointers) {
+  const auto call = Imported(replaced(kTrace, "biasPointer=",
+                                      "epilogueAuxPointer=0x7f00 epilogueAuxLd=64 cScalePointer=0x0 newPointer=0x7f1 "
+                                      "aScaleMode=OUTER_VEC_32F bScaleMode=VEC64_32F biasDataType=99 biasPointer="))
+                        .calls.at(0)
+                        .second;
+  EXPECT_EQ(call.kept, (std::vector<std::string>{"aScaleMode=OUTER_VEC_32F", "bScaleMode=VEC64_32F", "biasDataType=99",
+                                                 "epilogueAuxLd=64", "epilogueAuxPointer=set", "newPointer=set"}));
   const auto usual = Imported(replaced(kTrace, "biasPointer=", "biasDataType=2 biasPointer=")).calls.at(0).second;
   EXPECT_TRUE(usual.kept.empty());
 }

@@ -23,6 +23,14 @@ constexpr std::array kDataTypes{
 };
 constexpr std::array kOrders{Spelling<cublasLtOrder_t>{"COL", CUBLASLT_ORDER_COL},
                              Spelling<cublasLtOrder_t>{"ROW", CUBLASLT_ORDER_ROW}};
+constexpr std::array kScaleModes{
+    Spelling<cublasLtMatmulMatrixScale_t>{"SCALAR_32F", CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F},
+    Spelling<cublasLtMatmulMatrixScale_t>{"VEC16_UE4M3", CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3},
+    Spelling<cublasLtMatmulMatrixScale_t>{"VEC32_UE8M0", CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0},
+    Spelling<cublasLtMatmulMatrixScale_t>{"OUTER_VEC_32F", CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F},
+    Spelling<cublasLtMatmulMatrixScale_t>{"VEC128_32F", CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F},
+    Spelling<cublasLtMatmulMatrixScale_t>{"BLK128x128_32F", CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F},
+};
 
 void strip(std::string_view& text, std::string_view prefix) {
   if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
@@ -101,6 +109,11 @@ std::optional<cublasLtEpilogue_t> epilogue_from(std::string_view text) {
   strip(text, "CUBLASLT_");
   strip(text, "EPILOGUE_");
   return named_or_numbered(epilogues(), text);
+}
+
+std::optional<cublasLtMatmulMatrixScale_t> scale_mode_from(std::string_view text) {
+  strip(text, "CUBLASLT_MATMUL_MATRIX_SCALE_");
+  return spelled(kScaleModes, text);
 }
 
 std::optional<cublasLtOrder_t> order_from(std::string_view text) {

@@ -19,6 +19,9 @@ std::optional<cublasLtEpilogue_t> epilogue_from(std::string_view text);
 /// "ORDER_ROW", "CUBLASLT_ORDER_COL".
 std::optional<cublasLtOrder_t> order_from(std::string_view text);
 
+/// "OUTER_VEC_32F", "CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F" (cublasLt.h 13.1.0, lines 921-941).
+std::optional<cublasLtMatmulMatrixScale_t> scale_mode_from(std::string_view text);
+
 /// A whole number in base 10 without sign, blanks or rest; for 16 with an optional 0x or 0X.
 std::optional<std::uint64_t> number_from_text(std::string_view text, int base = 10);
 
