@@ -7,13 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "doctor/changes_parts.h"
 #include "lt_audit/contract.h"
 #include "lt_audit/types.h"
 
 namespace lt_audit {
 namespace {
-
-using Changes = std::vector<Change>;
 
 struct Operand {
   std::string_view name;
@@ -64,6 +63,8 @@ void mend_layout(MatmulProblem& problem) {
     if (problem.*operand.stride > 0 && problem.*operand.stride < operand.shape(packed).batch_stride)
       problem.*operand.stride = -1;
   }
+  if (problem.ldaux < problem.m) problem.ldaux = 0;
+  if (problem.stride_aux < problem.ldaux * problem.n) problem.stride_aux = -1;
 }
 
 void set_ld(MatmulProblem& problem, const Operand& operand, std::int64_t multiple) {
@@ -104,10 +105,6 @@ void add_pointers(const MatmulProblem& problem, Changes& changes) {
            },
            wanted == 256});
     }
-  }
-  if (has_bias(problem.epilogue) && alignment_of_offset(problem.bias_offset) < 16) {
-    changes.push_back({"bias pointer", "bias on a 16-byte boundary", "CUBLASLT_MATMUL_DESC_BIAS_POINTER % 16 == 0",
-                       Effort::memory, [](MatmulProblem& changed) { changed.bias_offset = 0; }, true});
   }
 }
 
@@ -223,21 +220,6 @@ void add_batch(const MatmulProblem& problem, Changes& changes) {
                      [](MatmulProblem& changed) { changed.batch_count = 1; }, true});
 }
 
-void add_epilogue(const MatmulProblem& problem, Changes& changes) {
-  const auto use = [&](cublasLtEpilogue_t epilogue, const char* enumerator, const char* rest) {
-    if (problem.epilogue == epilogue) return;
-    changes.push_back({"epilogue", fmt::format("epilogue {}, {} in a kernel of your own", name_of(epilogue), rest),
-                       fmt::format("CUBLASLT_MATMUL_DESC_EPILOGUE = {}", enumerator), Effort::product,
-                       [epilogue](MatmulProblem& changed) { changed.epilogue = epilogue; },
-                       epilogue == CUBLASLT_EPILOGUE_DEFAULT});
-  };
-  if (has_bias(problem.epilogue) && has_relu(problem.epilogue)) {
-    use(CUBLASLT_EPILOGUE_BIAS, "CUBLASLT_EPILOGUE_BIAS", "the activation");
-  }
-  if (problem.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
-    use(CUBLASLT_EPILOGUE_DEFAULT, "CUBLASLT_EPILOGUE_DEFAULT", "all of it");
-}
-
 /// One row of the table of supported types (cuBLAS 13.2 documentation, cublasLtMatmul) that has the type of A.
 void use_documented_types(MatmulProblem& problem) {
   const MatmulProblem row = uniform_problem(problem.type_a, problem.m, problem.n, problem.k);
@@ -248,12 +230,17 @@ void use_documented_types(MatmulProblem& problem) {
   problem.scale_type = row.scale_type;
 }
 
+/// alpha and beta are complex where the matrices are.
+cudaDataType_t scale_for(const MatmulProblem& problem, cublasComputeType_t compute) {
+  return is_complex(problem.type_a) ? problem.type_a : default_scale_type(compute);
+}
+
 void add_types(const MatmulProblem& problem, Changes& changes) {
   const auto add = [&](const char* group, std::string what, std::string code,
                        std::function<void(MatmulProblem&)> apply) {
     changes.push_back({group, std::move(what), std::move(code), Effort::product, std::move(apply), false});
   };
-  const cudaDataType_t scale = default_scale_type(problem.compute_type);
+  const cudaDataType_t scale = scale_for(problem, problem.compute_type);
   if (problem.scale_type != scale) {
     add("scale type", fmt::format("scale type {}", name_of(scale)),
         fmt::format("cublasLtMatmulDescCreate: scaleType of {}", name_of(scale)),
@@ -280,11 +267,11 @@ void add_types(const MatmulProblem& problem, Changes& changes) {
        {CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_64F, CUBLAS_COMPUTE_32I, CUBLAS_COMPUTE_16F}) {
     if (compute == problem.compute_type) continue;
     add("compute type",
-        fmt::format("compute type {} with scale type {}", name_of(compute), name_of(default_scale_type(compute))),
+        fmt::format("compute type {} with scale type {}", name_of(compute), name_of(scale_for(problem, compute))),
         fmt::format("cublasLtMatmulDescCreate: computeType of {}", name_of(compute)),
         [compute](MatmulProblem& changed) {
           changed.compute_type = compute;
-          changed.scale_type = default_scale_type(compute);
+          changed.scale_type = scale_for(changed, compute);
         });
   }
   changes.push_back({"all types", fmt::format("the documented types for {} inputs", name_of(problem.type_a)),
@@ -337,6 +324,8 @@ std::vector<Change> changes_for(const MatmulProblem& problem) {
   add_transposition(problem, changes);
   add_batch(problem, changes);
   add_epilogue(problem, changes);
+  add_beside(problem, changes);
+  add_scales(problem, changes);
   add_types(problem, changes);
   add_sizes(problem, changes);
   // What another change already is, or what changes nothing, is not tried twice.
@@ -360,6 +349,10 @@ std::int64_t memory_of(const MatmulProblem& problem) {
     if (problem.in_place && operand.shape == shape_c) continue;
     const MatrixShape shape = operand.shape(problem);
     bytes += shape.span() * static_cast<std::int64_t>(bytes_of(shape.type));
+  }
+  if (has_aux(problem.epilogue)) {
+    const auto aux = shape_aux(problem);
+    bytes += aux.span() * static_cast<std::int64_t>(bytes_of(aux.type));
   }
   return bytes;
 }

@@ -32,11 +32,11 @@ struct Change {
 };
 
 /// Every change that makes this problem another one, by effort, groups together. A valid problem stays valid: leading
-/// dimensions and batch strides grow along. Scale modes and aux buffers are not in a problem yet, so nothing is changed
-/// about them.
+/// dimensions and batch strides grow along.
 std::vector<Change> changes_for(const MatmulProblem& problem);
 
-/// Bytes of device memory that the call holds: A, B, C, D (C and D once when they are the same memory) and workspace.
+/// Bytes of device memory that the call holds: A, B, C, D (C and D once when they are the same memory), aux and
+/// workspace.
 std::int64_t memory_of(const MatmulProblem& problem);
 
 }  // namespace lt_audit
