@@ -97,6 +97,9 @@ class PreparedMatmul {
   /// The same, recorded as the stage "matmul". True for SUCCESS.
   bool matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
               Observation& observation) const;
+  /// cublasLtMatmul with another workspace than the problem's: none, a part of it, or another size than it has.
+  cublasStatus_t matmul_with_workspace(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                                       void* workspace, std::size_t workspace_bytes) const;
 
   /// The same product through cuBLAS, recorded as the stage "cublas", with C and D in D's memory: for a problem that is
   /// in_place. Empty when it was called; otherwise why cuBLAS cannot express it.

@@ -35,6 +35,9 @@ class LtCall {
   void upload_scalars(cudaStream_t stream);
 
   cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream) const;
+  /// The same with another workspace than the buffers' own.
+  cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream, void* workspace,
+                        std::size_t workspace_bytes) const;
   /// The same with the chosen algorithm, as a stage. True when it returned SUCCESS.
   bool matmul(cublasLtHandle_t handle, cudaStream_t stream, Observation& observation) const;
 

@@ -172,6 +172,12 @@ bool PreparedMatmul::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t*
   return record(observation, "matmul", "cublasLtMatmul", matmul(handle, algo, stream));
 }
 
+cublasStatus_t PreparedMatmul::matmul_with_workspace(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo,
+                                                     cudaStream_t stream, void* workspace,
+                                                     std::size_t workspace_bytes) const {
+  return state_->call.matmul(handle, algo, stream, workspace, workspace_bytes);
+}
+
 std::string PreparedMatmul::cublas(Observation& observation) {
   auto& state = *state_;
   MatmulProblem problem = state.problem;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -222,6 +223,34 @@ TEST_F(PreparedMatmulTest, CublasRunsTheSameProductInPlace) {
   EXPECT_EQ(with_bias.cublas(observation), "epilogue bias has no cuBLAS form");
   auto apart = session.prepare_apart(problem_from_text("m=48,n=40,k=32,a=f16"));
   EXPECT_THROW(apart.cublas(observation), std::logic_error);
+}
+
+TEST_F(PreparedMatmulTest, ACallTakesTheWorkspaceThatItIsGiven) {
+  problem = problem_from_text("m=32,n=16,k=4096,a=f32,workspace=1MiB");
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  ASSERT_NE(algo, nullptr);
+  const auto needed = observation.heuristic.front().workspace_bytes;
+  ASSERT_GT(needed, 0U);
+  auto* const second_half = static_cast<std::byte*>(matmul.pointers().workspace) + (1 << 19);
+  const auto call_with = [&](void* workspace, std::size_t bytes) {
+    return matmul.matmul_with_workspace(session.handle(), algo, matmul.stream(), workspace, bytes);
+  };
+  matmul.fill();
+  matmul.fill_workspace(0xFF);
+  EXPECT_EQ(call_with(nullptr, needed), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(call_with(second_half, needed - 1), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(matmul.verify_untouched(observation));
+  EXPECT_EQ(call_with(second_half, needed), CUBLAS_STATUS_SUCCESS);
+  EXPECT_TRUE(matmul.verify(observation));
+  std::array<unsigned char, 2> first{};
+  void* const halves[] = {matmul.pointers().workspace, second_half};
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    ASSERT_EQ(platform.cuda.memcpy_async(&first.at(i), halves[i], 1, cudaMemcpyDeviceToHost, matmul.stream()),
+              cudaSuccess);
+  }
+  EXPECT_EQ(first[0], 0xFF);
+  EXPECT_NE(first[1], 0xFF);
 }
 
 TEST_F(PreparedMatmulTest, AProblemThatDoesNotFitIsNotRun) {
