@@ -56,6 +56,9 @@ struct ScenarioResult {
 
 class ScenarioCheck : public Check {
  public:
+  /// The case of one scenario: "FORM.SCENARIO", without a form "SCENARIO".
+  static Case make_case(const Scenario& scenario, std::string_view form, const MatmulProblem& problem);
+
   Observation observe(Session& session, const Case& the_case) const override;
   Verdict judge(const Case& the_case, const Observation& observation) const override;
   Advice advice(const Case& the_case, const Verdict& verdict) const override;
@@ -64,9 +67,6 @@ class ScenarioCheck : public Check {
   /// Both must outlive the check. `defects` are those that only this check knows.
   ScenarioCheck(std::span<const Scenario> scenarios, std::span<const Defect> defects)
       : scenarios_(scenarios), defects_(defects) {}
-
-  /// The case of one scenario: "FORM.SCENARIO", without a form "SCENARIO".
-  static Case make_case(const Scenario& scenario, std::string_view form, const MatmulProblem& problem);
 
   /// What this check alone sees in an observation of a process and context that survived; nothing leaves the judgement
   /// to the outcome.

@@ -189,5 +189,16 @@ TEST_F(ScenarioCheckTest, ACaseOfNoScenarioIsJudgedByTheTable) {
   EXPECT_FALSE(check_.advice(stranger, verdict).remedy.empty());
 }
 
+TEST_F(ScenarioCheckTest, ACaseThatPromisesLessThanItsScenarioIsJudgedByItsOwnExpectation) {
+  Case less = named("plain");
+  EXPECT_EQ(check_.judge(less, hand_made::refused()).status, Status::fail);
+  less.expectation = Expectation::may_refuse;
+  EXPECT_EQ(check_.judge(less, hand_made::refused()).status, Status::pass);
+  Case misuse = named("misuse");
+  EXPECT_EQ(check_.judge(misuse, hand_made::worked()).status, Status::warn);
+  misuse.expectation = Expectation::may_refuse;
+  EXPECT_EQ(check_.judge(misuse, hand_made::worked()).status, Status::pass);
+}
+
 }  // namespace
 }  // namespace lt_audit
