@@ -59,6 +59,11 @@ void plant_result_state_not_success(Platform& platform);
 void plant_split_k_tail_lost(Platform& platform);
 void plant_workspace_above_limit(Platform& platform);
 
+// workspace.cpp: what an algorithm makes of its workspace.
+void plant_bits_change_between_runs(Platform& platform);
+void plant_old_workspace_in_result(Platform& platform);
+void plant_undersized_workspace_accepted(Platform& platform);
+
 // lifetime.cpp: what a handle is bound to, and what outlives it.
 void plant_destroyed_handle_crashes(Platform& platform);
 void plant_handle_bound_to_context(Platform& platform);

@@ -87,8 +87,9 @@ inline const std::vector<Row>& rows() {
 }
 
 /// Faults that show in no single call; sequences_test.cpp and graphs_test.cpp have what they do.
-inline constexpr std::array<std::string_view, 16> kSequenceFaults = {
+inline constexpr std::array<std::string_view, 19> kSequenceFaults = {
     "algorithm-bound-to-stream",
+    "bits-change-between-runs",
     "capture-invalidated",
     "descriptor-read-at-replay",
     "destroyed-handle-crashes",
@@ -96,6 +97,7 @@ inline constexpr std::array<std::string_view, 16> kSequenceFaults = {
     "handle-bound-to-context",
     "leak-per-handle",
     "matmul-outside-graph",
+    "old-workspace-in-result",
     "one-bad-algorithm",
     "refused-matmul-in-capture-as-success",
     "replay-reads-freed-workspace",
@@ -103,6 +105,7 @@ inline constexpr std::array<std::string_view, 16> kSequenceFaults = {
     "result-state-not-success",
     "split-k-tail-lost",
     "stale-descriptor-in-second-capture",
+    "undersized-workspace-accepted",
     "workspace-above-limit",
 };
 

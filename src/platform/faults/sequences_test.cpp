@@ -189,6 +189,64 @@ TEST_F(HeuristicFaults, RestoredAlgorithmIsRefusedUntilAQueryReturnsIt) {
   EXPECT_EQ(call(*made, stream), CUBLAS_STATUS_SUCCESS);
 }
 
+using WorkspaceFaults = SequenceFaults;
+
+constexpr unsigned char kOld = 0xFF;
+
+/// The first algorithm of the list that needs a workspace.
+const cublasLtMatmulHeuristicResult_t& with_workspace(const Product& made) {
+  const auto& results = made.objects.results;
+  return *std::find_if(results.begin(), results.end(), [](const auto& result) { return result.workspaceSize > 0; });
+}
+
+TEST_F(WorkspaceFaults, BitsChangeBetweenRunsWithoutAWorkspaceInEverySecondRunThatNeedsOne) {
+  plant("bits-change-between-runs");
+  const auto made = product(with_split_k(CUDA_R_32F), 8);
+  made->pointers.algo = &with_workspace(*made).algo;
+  auto* const workspace = static_cast<unsigned char*>(made->pointers.workspace);
+  for (const bool second : {false, true, false, true}) {
+    std::fill_n(workspace, made->pointers.workspace_bytes, kOld);
+    ASSERT_EQ(call(*made, stream), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cuda.stream_synchronize(stream), cudaSuccess);
+    EXPECT_EQ(count_in_d(*made, 1024), 256);
+    EXPECT_EQ(*workspace == kOld, second);
+  }
+}
+
+TEST_F(WorkspaceFaults, OldWorkspaceInResultIsOneByteOfFp32ProductsThatNeedAWorkspace) {
+  plant("old-workspace-in-result");
+  for (const cudaDataType_t type : {CUDA_R_32F, CUDA_R_16BF}) {
+    const auto made = product(with_split_k(type), 8);
+    auto* const workspace = static_cast<unsigned char*>(made->pointers.workspace);
+    for (const auto& result : made->objects.results) {
+      made->pointers.algo = &result.algo;
+      const bool targeted = type == CUDA_R_32F && result.workspaceSize > 0;
+      for (const int old : {0, 1}) {
+        std::fill_n(workspace, made->pointers.workspace_bytes, static_cast<unsigned char>(old));
+        ASSERT_EQ(call(*made, stream), CUBLAS_STATUS_SUCCESS);
+        ASSERT_EQ(cuda.stream_synchronize(stream), cudaSuccess);
+        EXPECT_EQ(count_in_d(*made, 1024), targeted && old != 0 ? 255 : 256);
+      }
+    }
+  }
+}
+
+TEST_F(WorkspaceFaults, UndersizedWorkspaceIsAcceptedAndWrittenPastItsEnd) {
+  plant("undersized-workspace-accepted");
+  const auto made = product(with_split_k(CUDA_R_16F), 8);
+  made->pointers.algo = &with_workspace(*made).algo;
+  const auto needed = with_workspace(*made).workspaceSize;
+  auto* const workspace = static_cast<unsigned char*>(made->pointers.workspace);
+  std::fill_n(workspace, made->pointers.workspace_bytes, kOld);
+  made->pointers.workspace_bytes = needed / 2;
+  EXPECT_EQ(call(*made, stream), CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(cuda.stream_synchronize(stream), cudaSuccess);
+  EXPECT_EQ(count_in_d(*made, 1024), 256);
+  EXPECT_NE(workspace[needed - 1], kOld);
+  made->pointers.workspace = nullptr;
+  EXPECT_EQ(call(*made, stream), CUBLAS_STATUS_INVALID_VALUE);
+}
+
 using LifetimeFaults = SequenceFaults;
 using LifetimeFaultsDeathTest = SequenceFaults;
 
