@@ -16,6 +16,7 @@ std::unique_ptr<Check> make_compute_type();
 std::unique_ptr<Check> make_graph_capture();
 std::unique_ptr<Check> make_handle_lifetime();
 std::unique_ptr<Check> make_heuristic_validity();
+std::unique_ptr<Check> make_workspace();
 
 namespace embedded {
 extern const std::string_view page_alignment;
@@ -23,6 +24,7 @@ extern const std::string_view page_compute_type;
 extern const std::string_view page_graph_capture;
 extern const std::string_view page_handle_lifetime;
 extern const std::string_view page_heuristic_validity;
+extern const std::string_view page_workspace;
 }  // namespace embedded
 
 namespace {
@@ -39,6 +41,7 @@ constexpr std::array kEntries{
     Entry{"graph-capture", make_graph_capture, &embedded::page_graph_capture},
     Entry{"handle-lifetime", make_handle_lifetime, &embedded::page_handle_lifetime},
     Entry{"heuristic-validity", make_heuristic_validity, &embedded::page_heuristic_validity},
+    Entry{"workspace", make_workspace, &embedded::page_workspace},
 };
 
 }  // namespace
