@@ -89,13 +89,12 @@ Observation unaligned(Session& session, const Case& the_case, Need need) {
 
 }  // namespace
 
-bool is_large(const MatmulProblem& problem) {
-  constexpr std::int64_t kLargeBytes = 32 * kMiB;
+std::int64_t operand_bytes(const MatmulProblem& problem) {
   std::int64_t bytes = 0;
   for (const auto& shape : {shape_a(problem), shape_b(problem), shape_c(problem), shape_d(problem)}) {
     bytes += shape.span() * static_cast<std::int64_t>(bytes_of(shape.type));
   }
-  return bytes > kLargeBytes;
+  return bytes;
 }
 
 std::string bytes_text(std::uint64_t bytes) {

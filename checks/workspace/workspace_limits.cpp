@@ -18,6 +18,8 @@ namespace {
 
 /// The fastest of so many counts. The simulator's time is that of its host.
 constexpr int kTimings = 5;
+/// Each limit fills all operands: above this an algorithm is run once and not at every limit that it is offered for.
+constexpr std::int64_t kRunAgainBytes = 4 * kMiB;
 
 /// The answer under one limit.
 struct Step {
@@ -47,7 +49,7 @@ std::vector<std::int64_t> limits_of(const Case& the_case) {
   return limits;
 }
 
-/// Runs once on inputs that round, keeps the bits of D, and times it where the platform has a clock.
+/// Runs once on inputs that round, keeps the bits of D, and times it on a GPU.
 bool run_rounding(Session& session, PreparedMatmul& matmul, Step& step, Observation& observation) {
   matmul.fill_rounding();
   auto status = CUBLAS_STATUS_SUCCESS;
@@ -80,7 +82,7 @@ class StepWalk {
     const auto stages_before = std::exchange(observation_.stages, {});
     const bool asked = ask(matmul, step);
     const Step* const known = asked ? step_with(step.chosen->algo) : nullptr;
-    const bool is_known_enough = known != nullptr && is_large(problem_);
+    const bool is_known_enough = known != nullptr && operand_bytes(problem_) > kRunAgainBytes;
     if (is_known_enough) {
       step.bits = known->bits;
       step.us = known->us;
@@ -112,10 +114,22 @@ class StepWalk {
     }
     observation_.facts["limits_taken"] = fmt::to_string(steps_.size());
     if (!times.empty()) observation_.facts["times_us"] = times;
+    if (const auto limit = fast_enough()) observation_.facts["fast_from"] = bytes_text(*limit);
     return std::move(observation_);
   }
 
  private:
+  /// The smallest limit that takes no more than a twentieth longer than the fastest; nothing where none was timed.
+  std::optional<std::uint64_t> fast_enough() const {
+    std::optional<double> fastest;
+    for (const auto& step : steps_) {
+      if (step.us) fastest = std::min(*step.us, fastest.value_or(*step.us));
+    }
+    const auto found = std::find_if(steps_.begin(), steps_.end(),
+                                    [&](const Step& step) { return step.us && *step.us <= 1.05 * *fastest; });
+    return found == steps_.end() ? std::nullopt : std::optional(found->limit);
+  }
+
   const Step& last_accepted() const {
     return *std::find_if(steps_.rbegin(), steps_.rend(), [](const Step& step) { return step.chosen.has_value(); });
   }

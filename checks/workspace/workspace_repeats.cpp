@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lt_audit/error.h"
 #include "lt_audit/verdict.h"
 #include "workspace_scenarios.h"
 
@@ -18,6 +19,8 @@ constexpr int kRequestedResults = 8;
 constexpr std::array<unsigned char, 6> kContents{0xFF, 0x3C, 0x7B, 0x01, 0x80, 0x55};
 /// Runs on the first content, before the others.
 constexpr int kSameContent = 4;
+constexpr int kOldD = 0xA5;
+constexpr std::int64_t kManyRunsBytes = 32 * kMiB;
 
 /// Of a large product two algorithms and two runs of each kind.
 struct Runs {
@@ -25,12 +28,22 @@ struct Runs {
   int same = kSameContent;
   std::size_t contents = kContents.size();
 };
-Runs runs_of(const MatmulProblem& problem) { return is_large(problem) ? Runs{2, 2, 2} : Runs{}; }
+Runs runs_of(const MatmulProblem& problem) { return operand_bytes(problem) > kManyRunsBytes ? Runs{2, 2, 2} : Runs{}; }
+
+/// The inputs of the first run again, and a D that holds nothing of it. The inputs were seen to be left alone, and to
+/// fill them costs more than the run.
+void prepare_run(Session& session, PreparedMatmul& matmul, bool is_first) {
+  const auto& problem = matmul.problem();
+  const bool reads_d = problem.in_place && problem.beta != 0;
+  if (is_first || reads_d) return matmul.fill_rounding();
+  const auto shape = shape_d(problem);
+  const auto bytes = static_cast<std::size_t>(shape.span()) * bytes_of(shape.type);
+  require(session.platform().cuda.memset_async(matmul.pointers().d, kOldD, bytes, matmul.stream()), "cudaMemsetAsync");
+}
 
 /// The bits of D after one run; nothing when it did not run.
 std::optional<std::uint64_t> bits_of_run(Session& session, PreparedMatmul& matmul, const Chosen& chosen,
                                          unsigned char content, Observation& observation) {
-  matmul.fill_rounding();
   matmul.fill_workspace(content);
   if (!matmul.matmul(session.handle(), &chosen.algo, matmul.stream(), observation)) return std::nullopt;
   if (!synchronize(session, matmul, observation)) return std::nullopt;
@@ -67,6 +80,7 @@ bool repeat_one(Session& session, PreparedMatmul& matmul, const Chosen& chosen, 
     observation.stages.resize(before);
     const bool other_content = run >= runs.same && part.begin != nullptr;
     const unsigned char content = other_content ? kContents.at(static_cast<std::size_t>(run - runs.same)) : 0;
+    prepare_run(session, matmul, run == 0);
     const auto bits = bits_of_run(session, matmul, chosen, content, observation);
     if (!bits) return false;
     if (!first) first = bits;

@@ -27,8 +27,8 @@ inline constexpr const char* kDetail = "detail";
 std::span<const Scenario> scenarios();
 const Scenario& scenario_named(std::string_view id);
 
-/// Each run fills all operands and copies D to the host: products above 32 MiB are run less often.
-bool is_large(const MatmulProblem& problem);
+/// Bytes of A, B, C and D, by which large products are run less often.
+std::int64_t operand_bytes(const MatmulProblem& problem);
 
 /// "0 bytes", "64 KiB", "49168 bytes".
 std::string bytes_text(std::uint64_t bytes);

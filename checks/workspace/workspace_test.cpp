@@ -261,6 +261,36 @@ TEST_F(WorkspaceTest, TheWalkTellsWhereTheAnswerChanges) {
   EXPECT_EQ(same.count("step.02"), 0U);
 }
 
+TEST_F(WorkspaceTest, AWalkOnAGpuIsTimed) {
+  simulated::Worker worker;
+  Target gpu = worker.target();
+  gpu.kind = PlatformKind::gpu;
+  MatmulEngine engine(worker.session().platform(), {});
+  Session session(worker.session().platform(), gpu, engine);
+  const auto walked = check_->observe(session, named("f16.square.steps")).facts;
+  const auto& times = walked.at("times_us");
+  EXPECT_EQ(times.find("0 bytes: "), 0U) << times;
+  EXPECT_NE(times.find(", 64 MiB: "), std::string::npos) << times;
+  EXPECT_EQ(walked.at("step.01").substr(walked.at("step.01").size() - 3), " us");
+  EXPECT_NE(times.find(walked.at("fast_from") + ": "), std::string::npos) << times;
+}
+
+TEST_F(WorkspaceTest, ARefusedCallThatWritesDFails) {
+  simulated::Worker worker;
+  Platform platform = worker.session().platform();
+  platform.lt.matmul = [real = platform.lt.matmul](auto... arguments) {
+    real(arguments...);
+    return CUBLAS_STATUS_INVALID_VALUE;
+  };
+  MatmulEngine engine(platform, {});
+  Session session(platform, worker.target(), engine);
+  const auto& c = named("f16.square.null.unneeded");
+  const auto observation = check_->observe(session, c);
+  expect(c, observation, Status::fail, "refused-and-written");
+  EXPECT_EQ(observation.facts.at(kDefectDetail),
+            "cublasLtMatmul returns INVALID_VALUE, and 7680 elements of D are written");
+}
+
 TEST_F(WorkspaceTest, ALimitThatIsRefusedAboveASmallerOneFails) {
   simulated::Worker plain;
   Platform platform = make_simulator_platform({});
