@@ -1,5 +1,5 @@
 // A check made of scenarios: named sequences of calls, each run for products of several types and judged by what it
-// left behind. The base of "handle-lifetime" and "graph-capture".
+// left behind. The base of "handle-lifetime", "graph-capture" and "workspace".
 #pragma once
 
 #include <map>
