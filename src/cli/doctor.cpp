@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "cli/call_variants.h"
 #include "cli/commands.h"
 #include "cli/doctor_output.h"
 #include "cli/exit_code.h"

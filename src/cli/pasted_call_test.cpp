@@ -1,4 +1,4 @@
-// Pasted lines, and the calls that they may stand for.
+// Pasted lines.
 #include "cli/pasted_call.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "lt_audit/error.h"
-#include "workload/problem_text.h"
 
 namespace lt_audit {
 namespace {
@@ -41,7 +40,6 @@ TEST(PastedCall, ALogLineHasPointersAndNoStatus) {
   ASSERT_TRUE(pasted.has_value());
   EXPECT_EQ(pasted->status, "");
   EXPECT_EQ(pasted->call.problem.a_offset, 8);
-  EXPECT_EQ(variants_of(*pasted).size(), 1U);
 }
 
 TEST(PastedCall, ComesFromStandardInputOrAFileToo) {
@@ -74,22 +72,6 @@ TEST(PastedCall, ALineWithoutShapesSaysWhy) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_NE(std::string(error.what()).find("CUBLASLT_LOG_MASK"), std::string::npos) << error.what();
   }
-}
-
-TEST(Variants, EachPointerAtEachAlignmentToldAndNot) {
-  const auto variants = variants_of(*find(kError));
-  EXPECT_EQ(variants.front().problem, find(kError)->call.problem);
-  bool untold = false;
-  bool told = false;
-  for (const auto& variant : variants) {
-    const auto& p = variant.problem;
-    EXPECT_EQ((p.a_offset != 0) + (p.b_offset != 0) + (p.d_offset != 0), &variant == &variants.front() ? 0 : 1);
-    untold = untold || (p.b_offset == 8 && p.b_alignment == 256);
-    told = told || (p.b_offset == 8 && p.b_alignment == 8);
-  }
-  EXPECT_TRUE(untold && told);
-  // Two bytes to 16 for three BF16 pointers: 2, 4, 8 twice, 16 once, and the call itself.
-  EXPECT_EQ(variants.size(), 1U + 3 * 7);
 }
 
 }  // namespace

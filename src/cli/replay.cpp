@@ -5,6 +5,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/call_variants.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/pasted_call.h"
@@ -81,7 +82,7 @@ void show_variants(const PastedCall& pasted, AuditOptions options, std::ostream&
   options.selection.problems.clear();
   for (const auto& variant : variants) options.selection.problems.push_back(to_text(variant.problem));
   out << '\n';
-  write_variants(pasted, variants, run_audit(options), out);
+  write_variants(pasted, variants, results_of(run_audit(options)), out);
 }
 
 /// The one case that ran; throws when there is none.

@@ -15,6 +15,17 @@ namespace {
 using Words = std::vector<std::string>;
 using WorkloadTest = ScratchTest;
 
+// Lines of pytorch PR#91436 and PR#106840, and one in the form of vllm#5731 with smaller sizes.
+const std::string kGemmAndBias =
+    "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasLtMatmul with transpose_mat1 1 transpose_mat2 0 m 80 n "
+    "1024 k 160 mat1_ld 160 mat2_ld 160 result_ld 80 abcType 14 computeType 68 scaleType 0";
+const std::string kInt8Gemm =
+    "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasLtMatmul with transpose_mat1 0 transpose_mat2 0 m 16 n "
+    "17 k 16 mat1_ld 16 mat2_ld 16 result_ld 16 abType 3 cType 10 computeType 72 scaleType 10";
+const std::string kScaledGemm =
+    "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasLtMatmul with transpose_mat1 t transpose_mat2 n m 96 n "
+    "64 k 64 mat1_ld 64 mat2_ld 64 result_ld 96 computeType 68 scaleType 0";
+
 const std::string kGpt2 = std::string(LT_AUDIT_DATA_DIR) + "/workloads/ltonly_gpt2.log";
 
 TEST_F(WorkloadTest, ImportWritesTheWorkloadAndSaysWhatIsInIt) {
@@ -131,15 +142,44 @@ TEST_F(WorkloadTest, ACaseOfAWorkloadRunsAgainFromTheReport) {
 }
 
 TEST_F(WorkloadTest, APastedErrorLineIsReplayedWithTheAlignmentsThatItLeavesOpen) {
-  const std::string line =
-      "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasLtMatmul with transpose_mat1 1 transpose_mat2 0 m 80 "
-      "n "
-      "1024 k 160 mat1_ld 160 mat2_ld 160 result_ld 80 abcType 14 computeType 68 scaleType 0";
-  const Finished finished = run_program({"replay", line, "--target", "simulator"}, here());
+  const Finished finished = run_program({"replay", kGemmAndBias, "--target", "simulator"}, here());
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_TRUE(contains(finished.err, "cublasLtMatmulAlgoGetHeuristic(")) << finished.err;
   EXPECT_TRUE(contains(finished.out, "B at 8 bytes, 256 promised")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "as the line reports")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "variant ")) << finished.out;
+}
+
+/// The row of a variant in the table of a replay, or nothing.
+std::string row_of(const std::string& text, const std::string& variant) {
+  const auto begin = text.find("\n  " + variant + " ");
+  return begin == std::string::npos ? "" : text.substr(begin + 1, text.find('\n', begin + 1) - begin - 1);
+}
+
+TEST_F(WorkloadTest, APlantedRuleShowsInTheTableOfVariants) {
+  // late-refusal: a pointer below 16 bytes is refused by matmul, told or not.
+  const Finished pointers =
+      run_program({"replay", kGemmAndBias, "--target", "simulator", "--inject", "late-refusal"}, here());
+  EXPECT_EQ(pointers.code, 0) << pointers.err;
+  EXPECT_TRUE(row_of(pointers.out, "A at 2 bytes, 2 promised").ends_with("yes")) << pointers.out;
+  EXPECT_TRUE(row_of(pointers.out, "B at 8 bytes, 256 promised").ends_with("yes")) << pointers.out;
+  EXPECT_TRUE(row_of(pointers.out, "epilogue relu_bias").ends_with("no")) << pointers.out;
+  EXPECT_TRUE(row_of(pointers.out, "workspace limit 32 MiB").ends_with("no")) << pointers.out;
+  EXPECT_TRUE(contains(pointers.out, "a_offset=2,workspace=1MiB'\n")) << pointers.out;
+  // valid-call-refused: INT8 is refused whatever else is tried.
+  const Finished integers =
+      run_program({"replay", kInt8Gemm, "--target", "simulator", "--inject", "valid-call-refused"}, here());
+  EXPECT_TRUE(row_of(integers.out, "as the line says, pointers aligned to 256 bytes").ends_with("yes")) << integers.out;
+  EXPECT_TRUE(row_of(integers.out, "workspace limit 0 bytes").ends_with("yes")) << integers.out;
+}
+
+TEST_F(WorkloadTest, ALineWithoutTypesIsTriedWithEach) {
+  // heuristic-success-without-result hits FP8 alone, so the types decide.
+  const Finished finished = run_program(
+      {"replay", kScaledGemm, "--target", "simulator", "--inject", "heuristic-success-without-result"}, here());
+  EXPECT_TRUE(contains(row_of(finished.out, "C and D in f16"), "refused")) << finished.out;
+  EXPECT_TRUE(contains(row_of(finished.out, "A, B, C and D in bf16"), "SUCCESS")) << finished.out;
+  EXPECT_TRUE(contains(row_of(finished.out, "A, B, C and D in f32"), "correct")) << finished.out;
 }
 
 TEST_F(WorkloadTest, ProblemAndWorkloadExcludeEachOther) {
