@@ -82,9 +82,16 @@ struct SelfTestArguments {
   When progress = When::automatic;
 };
 
+/// The calls that replay and doctor go through, one after the other.
+struct CallArguments {
+  /// X: problem texts, pasted lines or files with one ("-" = standard input), REPORT:CHECK/CASE or REPORT:CASE.
+  std::vector<std::string> what;
+  /// --problem: problem texts, after them.
+  std::vector<std::string> problems;
+};
+
 struct ReplayArguments {
-  /// A problem text, REPORT:CHECK/CASE or REPORT:CASE.
-  std::string what;
+  CallArguments calls;
   /// Not given: as in the report, or gpu for a problem text.
   std::optional<TargetChoice> target;
   std::optional<int> device;
@@ -92,16 +99,15 @@ struct ReplayArguments {
   std::optional<std::uint64_t> seed;
   LibraryPaths libraries;
   double timeout_s = 30;
-  /// Empty = no file, "-" = standard output.
+  /// Empty = no file, "-" = standard output, which takes the report of one call.
   std::string json;
   When color = When::automatic;
 };
 
 struct DoctorArguments {
-  /// A problem text, a pasted line, REPORT:CHECK/CASE or REPORT:CASE.
-  std::string what;
+  CallArguments calls;
   WorkerOptions worker = gpu_worker();
-  /// Seconds after which no further change is tried.
+  /// Seconds for each call after which no further change is tried.
   double budget_s = 20;
   /// Empty = no file, "-" = standard output.
   std::string json;

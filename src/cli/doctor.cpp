@@ -10,8 +10,7 @@
 #include "cli/commands.h"
 #include "cli/doctor_output.h"
 #include "cli/exit_code.h"
-#include "cli/pasted_call.h"
-#include "cli/report_place.h"
+#include "cli/given_calls.h"
 #include "cli/target_choice.h"
 #include "cli/terminal.h"
 #include "doctor/search.h"
@@ -19,24 +18,21 @@
 #include "lt_audit/error.h"
 #include "report/formats.h"
 #include "report/observation_json.h"
+#include "report/utf8.h"
 #include "workload/problem_text.h"
 
 namespace lt_audit {
 namespace {
 
-/// The problem of a text or of REPORT:CASE.
-MatmulProblem problem_of(const std::string& what) {
-  return problem_from_text(names_a_report(what) ? read_reported_case(what).result().problem : what);
-}
-
-Trial trial_of(const CaseResult& result) {
+Trial trial_of(const CaseResult& result, const Target& target) {
   const Observation observation = observation_from_json(nlohmann::json::parse(result.observation, nullptr, false));
   Trial trial;
   trial.works = result.outcome == Outcome::correct;
   trial.outcome = name_of(result.outcome);
   trial.status = deciding_status(observation);
   trial.detail = observation.not_run.empty() ? observation.audit_error : observation.not_run;
-  trial.gpu_us = observation.times.matmul_gpu_us;
+  // What the simulator's events say is how fast the host multiplies.
+  if (target.kind == PlatformKind::gpu) trial.gpu_us = observation.times.matmul_gpu_us;
   return trial;
 }
 
@@ -51,14 +47,10 @@ class Runner {
   }
 
   std::vector<Trial> operator()(const std::vector<MatmulProblem>& problems) {
-    options_.selection.problems.clear();
-    for (const auto& problem : problems) options_.selection.problems.push_back(to_text(problem));
-    const Report report = run_audit(options_);
-    target_ = report.target;
-    if (!report.complete) throw AuditError(ErrorKind::cannot_run, why_cannot_run(report));
+    const Report report = audit(problems);
     std::vector<Trial> trials;
     for (const auto& check : report.checks) {
-      for (const auto& one : check.cases) trials.push_back(trial_of(one));
+      for (const auto& one : check.cases) trials.push_back(trial_of(one, target_));
     }
     if (trials.size() != problems.size())
       throw AuditError(ErrorKind::cannot_run, fmt::format("the audit of {} problems gave {} results; please report it",
@@ -66,53 +58,93 @@ class Runner {
     return trials;
   }
 
+  std::vector<VariantResult> results(const std::vector<MatmulProblem>& problems) { return results_of(audit(problems)); }
+
   const Target& target() const { return target_; }
 
  private:
+  Report audit(const std::vector<MatmulProblem>& problems) {
+    options_.selection.problems.clear();
+    for (const auto& problem : problems) options_.selection.problems.push_back(to_text(problem));
+    Report report = run_audit(options_);
+    target_ = report.target;
+    if (!report.complete) throw AuditError(ErrorKind::cannot_run, why_cannot_run(report));
+    return report;
+  }
+
   AuditOptions options_;
   Target target_;
 };
 
-/// What a pasted line stands for: of the calls that it leaves open the first that fails as reported, or fails at all.
+/// What a pasted line stands for: of the calls that it leaves open the first that fails as reported.
 MatmulProblem failing_variant(const PastedCall& pasted, Runner& runner, std::ostream& err) {
   const auto variants = variants_of(pasted);
+  if (variants.size() == 1) return variants.front().problem;
   std::vector<MatmulProblem> problems;
   for (const auto& variant : variants) problems.push_back(variant.problem);
-  const auto trials = runner(problems);
-  std::size_t chosen = 0;
-  for (std::size_t i = trials.size(); i-- > 0;) {
-    if (!trials[i].works && (pasted.status.empty() || trials[i].status == pasted.status)) chosen = i;
+  const auto first = first_that_fails(pasted, runner.results(problems));
+  if (first) {
+    err << fmt::format("lt-audit: the line is read as: {}\n", variants[*first].what);
+    return problems[*first];
   }
-  if (variants.size() > 1) err << fmt::format("lt-audit: the line is read as: {}\n", variants[chosen].what);
-  return problems[chosen];
+  err << fmt::format("lt-audit: none of the {} calls that the line may stand for {} here; the first is looked at: {}\n",
+                     variants.size(), pasted.status.empty() ? "fails" : "gives " + printable(pasted.status),
+                     variants.front().what);
+  return problems.front();
+}
+
+MatmulProblem problem_of(const GivenCall& call, Runner& runner, std::ostream& err) {
+  if (call.pasted) return failing_variant(*call.pasted, runner, err);
+  return problem_from_text(call.reported ? call.reported->result().problem : call.text);
+}
+
+Diagnosed diagnosed(const GivenCall& call, double budget_s, Runner& runner, std::ostream& err) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto budget_left = [&] {
+    return budget_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
+  const MatmulProblem problem = problem_of(call, runner, err);
+  const auto run = [&runner](const auto& problems) { return runner(problems); };
+  Diagnosed one{diagnose(problem, run, budget_left), {}};
+  if (call.reported && is_sequence(*call.reported)) {
+    const CasePlace& place = call.reported->place;
+    one.sequence = fmt::format("{}:{}/{}", call.reported->path, place.check, place.the_case);
+  }
+  const Trial& as_given = one.diagnosis.as_given;
+  if (as_given.outcome == name_of(Outcome::not_run) || as_given.outcome == name_of(Outcome::audit_error))
+    throw AuditError(ErrorKind::cannot_run, fmt::format("this call cannot be run here: {}", as_given.detail));
+  return one;
+}
+
+/// A sequence whose product works has not been explained.
+ExitCode code_of(const Diagnosed& one) {
+  const bool works = one.diagnosis.as_given.works && one.sequence.empty();
+  return works || !one.diagnosis.sets.empty() ? ExitCode::ok : ExitCode::findings;
 }
 
 }  // namespace
 
 ExitCode execute(const DoctorArguments& arguments, Context& context) {
-  const auto began = std::chrono::steady_clock::now();
-  const auto budget_left = [&] {
-    return arguments.budget_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  const auto pasted = find_pasted_call(arguments.what, std::cin);
+  const auto calls = read_calls(arguments.calls, std::cin);
   Runner runner(arguments, context);
-  const MatmulProblem problem = pasted ? failing_variant(*pasted, runner, context.err) : problem_of(arguments.what);
-  const Diagnosis diagnosis = diagnose(
-      problem, [&runner](const auto& problems) { return runner(problems); }, budget_left);
-  if (diagnosis.as_given.outcome == name_of(Outcome::not_run) ||
-      diagnosis.as_given.outcome == name_of(Outcome::audit_error)) {
-    throw AuditError(ErrorKind::cannot_run, fmt::format("this call cannot be run here: {}", diagnosis.as_given.detail));
-  }
   const bool json_on_stdout = arguments.json == "-";
   std::ostream& text = json_on_stdout ? context.err : context.out;
-  write_diagnosis(diagnosis, runner.target(), columns_of(text), text);
+  DiagnosisDocument document;
+  const Turns turns = in_turn(calls, text, context.err, [&](const GivenCall& call) {
+    document.diagnoses.push_back(diagnosed(call, arguments.budget_s, runner, context.err));
+    write_diagnosis(document.diagnoses.back(), runner.target(), columns_of(text), text);
+    text.flush();
+    return code_of(document.diagnoses.back());
+  });
+  if (document.diagnoses.empty()) return turns.code;
+  for (const FailedCall& failed : turns.failed) document.not_diagnosed.push_back({failed.text, failed.reason});
+  document.target = runner.target();
   if (json_on_stdout) {
-    context.out << diagnosis_json(diagnosis, runner.target()) << '\n';
+    context.out << document_json(document) << '\n';
   } else if (!arguments.json.empty()) {
-    write_file_atomically(arguments.json,
-                          [&](std::ostream& file) { file << diagnosis_json(diagnosis, runner.target()) << '\n'; });
+    write_file_atomically(arguments.json, [&](std::ostream& file) { file << document_json(document) << '\n'; });
   }
-  return diagnosis.as_given.works || !diagnosis.sets.empty() ? ExitCode::ok : ExitCode::findings;
+  return turns.code;
 }
 
 }  // namespace lt_audit

@@ -246,13 +246,23 @@ void declare_self_test(CLI::App& app, SelfTestArguments& self_test) {
   add_when(app, "--progress", self_test.progress, "Progress on stderr");
 }
 
+/// X... and --problem TEXT..., at least one of them.
+void add_calls(CLI::App& app, CallArguments& calls, const std::string& what) {
+  app.add_option("X", calls.what,
+                 what +
+                     "a problem text; an error or log line, or - or a file with one; REPORT:CHECK/CASE, or "
+                     "REPORT:CASE if no other check has that case; several are gone through one after the other")
+      ->type_name("");
+  app.add_option("--problem", calls.problems, "A problem text, after the X (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
+  app.parse_complete_callback([&calls] {
+    if (calls.what.empty() && calls.problems.empty()) throw CLI::RequiredError("X or --problem TEXT");
+  });
+}
+
 void declare_replay(CLI::App& app, ReplayArguments& replay) {
-  app.add_option(
-         "X", replay.what,
-         "A problem text; an error or log line, or - or a file with one; REPORT:CHECK/CASE, or REPORT:CASE if no other "
-         "check has that case")
-      ->type_name("")
-      ->required();
+  add_calls(app, replay.calls, "What to run again: ");
   const Choices<TargetChoice> targets = {
       {"gpu", TargetChoice::gpu}, {"simulator", TargetChoice::simulator}, {"auto", TargetChoice::automatic}};
   add_choice(app, "--target", replay.target, targets,
@@ -264,18 +274,16 @@ void declare_replay(CLI::App& app, ReplayArguments& replay) {
   app.get_option("--seed")->description("Every input is derived from it (default: as in the report, else 1)");
   app.get_option("--device")->description("CUDA device number (default: as in the report, else 0)");
   add_timeout(app, replay.timeout_s);
-  app.add_option("--json", replay.json, "Also write a report; - is standard output, the text then goes to stderr")
+  app.add_option("--json", replay.json,
+                 "Also write a report; - is standard output, the text then goes to stderr; of several calls the second "
+                 "one's goes to FILE with .1 before its extension, and so on")
       ->type_name("FILE");
   add_when(app, "--color", replay.color, "Coloured status words");
 }
 
 void declare_doctor(CLI::App& app, DoctorArguments& doctor) {
-  app.add_option("X", doctor.what,
-                 "The call that fails: a problem text; an error or log line, or - or a file with one; "
-                 "REPORT:CHECK/CASE, or REPORT:CASE if no other check has that case")
-      ->type_name("")
-      ->required();
-  add_seconds(app, "--budget", doctor.budget_s, "Seconds after which no further change is tried");
+  add_calls(app, doctor.calls, "The call that fails or could be faster: ");
+  add_seconds(app, "--budget", doctor.budget_s, "Seconds for each call after which no further change is tried");
   add_target(app, doctor.worker);
   add_device(app, doctor.worker.device);
   add_libraries(app, doctor.worker.libraries);
@@ -284,7 +292,7 @@ void declare_doctor(CLI::App& app, DoctorArguments& doctor) {
   add_timeout(app, doctor.worker.timeout_s);
   add_seed(app, doctor.worker.seed);
   add_fault(app, doctor.worker.fault, "Plant a defect (lt-audit list --faults)");
-  app.add_option("--json", doctor.json, "The diagnosis as JSON; - is standard output, the text then goes to stderr")
+  app.add_option("--json", doctor.json, "All diagnoses as JSON; - is standard output, the text then goes to stderr")
       ->type_name("FILE");
 }
 
@@ -406,8 +414,9 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
   parser.add<SelfTestArguments>(
       "self-test", "Every check against every planted fault: 0 if each check sees 3 of them and each fault is seen",
       declare_self_test);
-  parser.add<ReplayArguments>("replay", "One case again, every API call shown", declare_replay);
-  parser.add<DoctorArguments>("doctor", "The fewest changes that make a refused or wrong call work", declare_doctor);
+  parser.add<ReplayArguments>("replay", "One call after the other again, every API call shown", declare_replay);
+  parser.add<DoctorArguments>(
+      "doctor", "The fewest changes that make a refused or wrong call work, or a working one faster", declare_doctor);
   parser.add<ImportArguments>("import", "Logs of an application to a workload file", declare_import);
   return parser.parse(arguments);
 }

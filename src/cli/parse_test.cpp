@@ -83,7 +83,7 @@ TEST(Parse, DeviceAllMeansEveryDevice) {
 
 TEST(Parse, ReplayLeavesWhatIsNotGivenToTheReport) {
   const auto plain = parsed<ReplayArguments>({"replay", "r.json:alignment/x"});
-  EXPECT_EQ(plain.what, "r.json:alignment/x");
+  EXPECT_EQ(plain.calls.what, Words{"r.json:alignment/x"});
   EXPECT_FALSE(plain.target || plain.device || plain.seed || plain.fault);
   const auto given = parsed<ReplayArguments>(
       {"replay", "m=1", "--target", "auto", "--device", "2", "--seed", "7", "--inject", "none"});
@@ -91,6 +91,20 @@ TEST(Parse, ReplayLeavesWhatIsNotGivenToTheReport) {
   EXPECT_EQ(given.device, 2);
   EXPECT_EQ(given.seed, 7U);
   EXPECT_EQ(given.fault, "none");
+}
+
+TEST(Parse, ReplayAndDoctorTakeSeveralCalls) {
+  const Words words = {"a=1", "--problem", "b=2", "r.json:x", "--problem", "c=3", "--target", "simulator"};
+  Words replay = {"replay"};
+  replay.insert(replay.end(), words.begin(), words.end());
+  Words doctor = {"doctor"};
+  doctor.insert(doctor.end(), words.begin(), words.end());
+  for (const auto& calls : {parsed<ReplayArguments>(replay).calls, parsed<DoctorArguments>(doctor).calls}) {
+    EXPECT_EQ(calls.what, (Words{"a=1", "r.json:x"}));
+    EXPECT_EQ(calls.problems, (Words{"b=2", "c=3"}));
+  }
+  EXPECT_TRUE(parsed<DoctorArguments>({"doctor", "--problem", "b=2"}).calls.what.empty());
+  EXPECT_TRUE(contains(refusal({"doctor", "--json", "d.json"}), "--problem TEXT"));
 }
 
 TEST(Parse, SelfTestDefaultsToTheSimulatorQuickAndTwoSeconds) {
@@ -127,6 +141,8 @@ TEST(Parse, EveryRefusalSaysWhereTheHelpIs) {
                                                {"list", "--depth", "quick"},
                                                {"list", "alignment", "--faults"},
                                                {"env", "surplus"},
+                                               {"replay"},
+                                               {"doctor"},
                                                {"--bogus"}}) {
     const std::string message = refusal(words);
     EXPECT_TRUE(contains(message, "--help")) << testing::PrintToString(words) << ": " << message;
@@ -134,7 +150,7 @@ TEST(Parse, EveryRefusalSaysWhereTheHelpIs) {
 }
 
 TEST(Parse, HelpOfEveryCommandNamesTheExitCodes) {
-  for (const char* command : {"", "run", "list", "explain", "show", "env", "self-test", "replay"}) {
+  for (const char* command : {"", "run", "list", "explain", "show", "env", "self-test", "replay", "doctor"}) {
     Words words = {command, "--help"};
     if (words.front().empty()) words.erase(words.begin());
     const std::string text = parsed<Information>(words).text;

@@ -2,15 +2,14 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <optional>
 #include <ostream>
+#include <vector>
 
 #include "cli/call_variants.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/pasted_call.h"
+#include "cli/given_calls.h"
 #include "cli/report_file.h"
-#include "cli/report_place.h"
 #include "cli/target_choice.h"
 #include "cli/terminal.h"
 #include "driver/audit.h"
@@ -23,8 +22,7 @@ namespace lt_audit {
 namespace {
 
 /// Fills selection and worker from a case of a report.
-void take_from_report(const std::string& what, AuditOptions& options) {
-  const ReportedCase reported = read_reported_case(what);
+void take_from_report(const ReportedCase& reported, AuditOptions& options) {
   const Report& report = reported.report;
   const CasePlace& found = reported.place;
   if (found.check == kGivenProblemsId) {
@@ -49,16 +47,15 @@ void take_from_report(const std::string& what, AuditOptions& options) {
   options.worker.target = report.target.kind == PlatformKind::simulator ? TargetChoice::simulator : TargetChoice::gpu;
 }
 
-AuditOptions options_of(const ReplayArguments& arguments, const std::optional<PastedCall>& pasted,
-                        const Context& context) {
+AuditOptions options_of(const ReplayArguments& arguments, const GivenCall& call, const Context& context) {
   AuditOptions options;
   options.worker.target = TargetChoice::gpu;
-  if (pasted) {
-    options.selection.problems = {to_text(pasted->call.problem)};
-  } else if (names_a_report(arguments.what)) {
-    take_from_report(arguments.what, options);
+  if (call.pasted) {
+    options.selection.problems = {to_text(call.pasted->call.problem)};
+  } else if (call.reported) {
+    take_from_report(*call.reported, options);
   } else {
-    options.selection.problems = {arguments.what};
+    options.selection.problems = {call.text};
   }
   require_problems(options.selection.problems);
   if (arguments.target) options.worker.target = *arguments.target;
@@ -71,6 +68,7 @@ AuditOptions options_of(const ReplayArguments& arguments, const std::optional<Pa
   options.worker.trace = true;
   forbid_fallback_from_named_libraries(options.worker);
   options.arguments = context.arguments;
+  static_cast<void>(select_checks(options.selection));
   return options;
 }
 
@@ -102,36 +100,60 @@ std::pair<std::string, std::string> only_case_of(const Report& report, const Aud
                   options.selection.only_case));
 }
 
-}  // namespace
+/// A call that is ready to run: everything that the user got wrong was said before the first one runs.
+struct Replay {
+  const GivenCall* call;
+  AuditOptions options;
+  ReportFile file;
+};
 
-ExitCode execute(const ReplayArguments& arguments, Context& context) {
-  const ReportFile file(arguments.json, false);
-  file.require_writable();
-  const auto pasted = find_pasted_call(arguments.what, std::cin);
-  AuditOptions options = options_of(arguments, pasted, context);
-  static_cast<void>(select_checks(options.selection));
-
+ExitCode run_replay(const ReplayArguments& arguments, const Replay& replay, std::ostream& text, Context& context) {
+  const GivenCall& call = *replay.call;
   context.err << "API calls of the worker, in order:\n" << std::flush;
-  Report report = run_audit(options);
+  Report report = run_audit(replay.options);
   const ExitCode code = exit_code_of(report, FailOn::fail);
   report.exit_code = static_cast<int>(code);
-  const auto [check, the_case] = only_case_of(report, options);
+  const auto [check, the_case] = only_case_of(report, replay.options);
 
-  std::ostream& text = file.is_stdout() ? context.err : context.out;
   TextOptions text_options;
   text_options.color = use_color(arguments.color, text);
   text_options.columns = columns_of(text);
   // The place that brings the scenario along: the new report, else the one that was read.
-  text_options.report_path = file.shown_path();
-  if (text_options.report_path.empty() && !pasted && names_a_report(arguments.what))
-    text_options.report_path = options.report_name;
+  text_options.report_path = replay.file.shown_path();
+  if (text_options.report_path.empty() && call.reported) text_options.report_path = replay.options.report_name;
   write_case_text(report, check, the_case, text_options, text);
-  if (pasted) show_variants(*pasted, options, text);
+  if (call.pasted) show_variants(*call.pasted, replay.options, text);
   text.flush();
-  file.finish(report, context.out);
+  replay.file.finish(report, context.out);
   const std::string why = why_cannot_run(report);
   if (!why.empty()) context.err << fmt::format("lt-audit: {}\n", why);
   return code;
+}
+
+}  // namespace
+
+ExitCode execute(const ReplayArguments& arguments, Context& context) {
+  const auto calls = read_calls(arguments.calls, std::cin);
+  std::vector<Replay> replays;
+  for (const GivenCall& call : calls) {
+    // Numbered as the reports of several devices are.
+    const std::string path = path_for_device(arguments.json, static_cast<int>(replays.size()));
+    replays.push_back({&call, options_of(arguments, call, context), ReportFile(path, false)});
+  }
+  const bool on_stdout = replays.front().file.is_stdout();
+  if (on_stdout && calls.size() > 1) {
+    throw AuditError(ErrorKind::usage,
+                     "--json - takes the report of one call; with several give --json FILE, or run --problem TEXT "
+                     "--problem TEXT for one report of all");
+  }
+  for (const Replay& replay : replays) replay.file.require_writable();
+  std::ostream& text = on_stdout ? context.err : context.out;
+  return in_turn(calls, text, context.err,
+                 [&](const GivenCall& call) {
+                   const auto place = static_cast<std::size_t>(&call - calls.data());
+                   return run_replay(arguments, replays[place], text, context);
+                 })
+      .code;
 }
 
 }  // namespace lt_audit

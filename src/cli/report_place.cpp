@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
+#include "driver/given_problems.h"
+#include "lt_audit/check.h"
 #include "lt_audit/error.h"
 #include "report/formats.h"
 #include "workload/problem_text.h"
@@ -64,6 +67,24 @@ CasePlace find_place(const Report& report, std::string_view text) {
 
 bool names_a_report(const std::string& what) {
   return what.find(':') != std::string::npos || what.find('=') == std::string::npos;
+}
+
+bool is_sequence(const ReportedCase& reported) {
+  const CasePlace& place = reported.place;
+  const CaseResult& result = reported.result();
+  for (const auto& check : registered_checks()) {
+    if (check->info().id != place.check) continue;
+    // Of a workload: "problem-3.every-algorithm".
+    const bool about_problem = place.the_case.starts_with(kGivenProblemsId);
+    const std::string id = about_problem ? place.the_case.substr(place.the_case.find('.') + 1) : place.the_case;
+    const Target& target = reported.report.target;
+    const auto cases = about_problem ? check->cases_about(target, problem_from_text(result.problem))
+                                     : check->cases(target, Depth::full);
+    const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& one) { return one.id == id; });
+    if (found != cases.end()) return found->scenario;
+  }
+  // A case that this version does not have: what its check noted about the steps.
+  return result.parameters.contains("scenario") || result.parameters.contains("kind");
 }
 
 ReportedCase read_reported_case(const std::string& what) {

@@ -48,4 +48,7 @@ struct ReportedCase {
 /// or no case is named.
 ReportedCase read_reported_case(const std::string& what);
 
+/// The case does more than one run of its problem (Case::scenario): what it saw, the problem alone does not show.
+bool is_sequence(const ReportedCase& reported);
+
 }  // namespace lt_audit

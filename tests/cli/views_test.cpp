@@ -66,6 +66,23 @@ TEST_F(ViewsTest, ReplayOfAScenarioNamesItsPlaceAgain) {
   EXPECT_TRUE(contains(finished.out, "C13=stale")) << finished.out;
 }
 
+TEST_F(ViewsTest, ReplayGoesThroughSeveralCallsAndTheWorstExitCodeCounts) {
+  const Finished finished = run_program({"replay", "m=64,n=48,k=32,a=f64", "--problem", "m=64,n=48,k=32,a=f16",
+                                         "--target", "simulator", "--inject", "empty-success", "--json", "r.json"},
+                                        here());
+  EXPECT_EQ(finished.code, 1) << finished.err;
+  const auto first = finished.out.find("call 1 of 2: m=64,n=48,k=32,a=f64\n");
+  const auto second = finished.out.find("\ncall 2 of 2: m=64,n=48,k=32,a=f16\n");
+  EXPECT_TRUE(first < second && second != std::string::npos) << finished.out;
+  EXPECT_EQ(file_json(here_ / "r.json").at("exit_code"), 1);
+  EXPECT_EQ(file_json(here_ / "r.1.json").at("exit_code"), 0);
+  const Finished refused =
+      run_program({"replay", "m=1,n=1,k=1,a=f16", "m=2,n=2,k=2,a=f16", "--target", "simulator", "--json", "-"}, here());
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_TRUE(contains(refused.err, "--json FILE")) << refused.err;
+}
+
 TEST_F(ViewsTest, ReplayWithoutAGpuGivesThree) {
   const Finished finished = run_program({"replay", "m=64,n=48,k=32,a=f16"}, here({"CUDA_VISIBLE_DEVICES="}));
   EXPECT_EQ(finished.code, 3);
