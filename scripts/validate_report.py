@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Validates reports and workloads of lt-audit against docs/report.schema.json and docs/workload.schema.json.
+"""Validates reports, workloads and diagnoses of lt-audit against their schemas in docs.
 
 Usage: validate_report.py FILE...
 
@@ -15,14 +15,15 @@ MOST_ERRORS = 10
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 
 
-def errors_of(path, report, workload):
-    """Messages about one file, with the place of each error; empty for a valid one."""
-    try:
-        document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        return [str(error)]
-    is_workload = isinstance(document, dict) and document.get("schema") == "lt-audit-workload"
-    validator = workload if is_workload else report
+# By the field "schema" of a document; everything else is held against the report's.
+SCHEMAS = {"lt-audit-workload": "workload.schema.json", "lt-audit-doctor": "doctor.schema.json"}
+REPORT = "report.schema.json"
+
+
+def errors_of(document, validators):
+    """Messages about one document, with the place of each error; empty for a valid one."""
+    name = document.get("schema") if isinstance(document, dict) else None
+    validator = validators[SCHEMAS.get(name, REPORT) if isinstance(name, str) else REPORT]
     errors = sorted(validator.iter_errors(document), key=lambda error: [str(part) for part in error.absolute_path])
     messages = [f"{error.json_path}: {error.message[:200]}" for error in errors[:MOST_ERRORS]]
     if len(errors) > MOST_ERRORS:
@@ -30,23 +31,33 @@ def errors_of(path, report, workload):
     return messages
 
 
+def load_validators():
+    """A validator for each schema, by its file; the schemas themselves are checked."""
+    from jsonschema import Draft202012Validator
+
+    validators = {}
+    for name in (REPORT, *SCHEMAS.values()):
+        schema = json.loads((DOCS / name).read_text(encoding="utf-8"))
+        Draft202012Validator.check_schema(schema)
+        validators[name] = Draft202012Validator(schema)
+    return validators
+
+
 def main(arguments):
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__.strip())
         return 0 if arguments else 2
     try:
-        from jsonschema import Draft202012Validator
+        validators = load_validators()
     except ImportError:
         print("validate_report.py needs the Python module jsonschema (Debian: apt install python3-jsonschema)", file=sys.stderr)
         return 2
-    validators = []
-    for name in ("report.schema.json", "workload.schema.json"):
-        schema = json.loads((DOCS / name).read_text(encoding="utf-8"))
-        Draft202012Validator.check_schema(schema)
-        validators.append(Draft202012Validator(schema))
     exit_code = 0
     for path in arguments:
-        messages = errors_of(path, *validators)
+        try:
+            messages = errors_of(json.loads(pathlib.Path(path).read_text(encoding="utf-8")), validators)
+        except (OSError, ValueError) as error:
+            messages = [str(error)]
         for message in messages:
             print(f"{path}: {message}")
         exit_code = 1 if messages else exit_code
