@@ -116,7 +116,8 @@ struct LtApi {
   Fn<cublasStatus_t(int)> logger_set_level;
 };
 
-/// cuBLAS, for the comparison with the call that an application migrates from.
+/// cuBLAS, for the comparison with the call that an application migrates from. A function that the loaded library does
+/// not export is empty.
 struct BlasApi {
   Fn<cublasStatus_t(cublasHandle_t*)> create;
   Fn<cublasStatus_t(cublasHandle_t)> destroy;
@@ -130,6 +131,18 @@ struct BlasApi {
                     cudaDataType_t, int, long long, const void*, cudaDataType_t, int, long long, const void*, void*,
                     cudaDataType_t, int, long long, int, cublasComputeType_t, cublasGemmAlgo_t)>
       gemm_strided_batched_ex;
+  Fn<cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const float*, const float*,
+                    int, const float*, int, const float*, float*, int)>
+      sgemm;
+  Fn<cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const double*, const double*,
+                    int, const double*, int, const double*, double*, int)>
+      dgemm;
+  Fn<cublasStatus_t(cublasHandle_t, cublasPointerMode_t)> set_pointer_mode;
+  Fn<cublasStatus_t(cublasHandle_t, cublasPointerMode_t*)> get_pointer_mode;
+  Fn<cublasStatus_t(cublasHandle_t, cublasMath_t)> set_math_mode;
+  Fn<cublasStatus_t(cublasHandle_t, cublasMath_t*)> get_math_mode;
+  Fn<cublasStatus_t(cublasHandle_t, cublasAtomicsMode_t*)> get_atomics_mode;
+  Fn<cublasStatus_t(cublasHandle_t, void*, std::size_t)> set_workspace;
 };
 
 /// The audit's own kernels (src/platform/audit_kernels.h): fill, inspect and verify. They never call the library under

@@ -89,6 +89,14 @@ void for_each_function(BlasApi& api, Visit visit) {
   visit(api.gemm_strided_batched_ex, "cublasGemmStridedBatchedEx",
         "handle,transa,transb,m,n,k,alpha,A,Atype,lda,strideA,B,Btype,ldb,strideB,beta,C,Ctype,ldc,strideC,batchCount,"
         "computeType,algo");
+  visit(api.sgemm, "cublasSgemm", "handle,transa,transb,m,n,k,alpha,A,lda,B,ldb,beta,C,ldc");
+  visit(api.dgemm, "cublasDgemm", "handle,transa,transb,m,n,k,alpha,A,lda,B,ldb,beta,C,ldc");
+  visit(api.set_pointer_mode, "cublasSetPointerMode", "handle,mode");
+  visit(api.get_pointer_mode, "cublasGetPointerMode", "handle,*mode");
+  visit(api.set_math_mode, "cublasSetMathMode", "handle,mode");
+  visit(api.get_math_mode, "cublasGetMathMode", "handle,*mode");
+  visit(api.get_atomics_mode, "cublasGetAtomicsMode", "handle,*mode");
+  visit(api.set_workspace, "cublasSetWorkspace", "handle,workspace,workspaceSizeInBytes");
 }
 
 /// The audit's own kernels have no public name: "audit kernel prepare". Of their arguments only the stream says

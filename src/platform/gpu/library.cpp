@@ -255,6 +255,14 @@ BlasApi bind_cublas(const SharedLibrary& library) {
   binder.required<decltype(cublasSetStream_v2)>("cublasSetStream_v2", api.set_stream);
   binder.required<GemmEx>("cublasGemmEx", api.gemm_ex);
   binder.required<GemmStridedBatchedEx>("cublasGemmStridedBatchedEx", api.gemm_strided_batched_ex);
+  binder.optional<decltype(cublasSgemm_v2)>("cublasSgemm_v2", api.sgemm);
+  binder.optional<decltype(cublasDgemm_v2)>("cublasDgemm_v2", api.dgemm);
+  binder.optional<decltype(cublasSetPointerMode_v2)>("cublasSetPointerMode_v2", api.set_pointer_mode);
+  binder.optional<decltype(cublasGetPointerMode_v2)>("cublasGetPointerMode_v2", api.get_pointer_mode);
+  binder.optional<decltype(cublasSetMathMode)>("cublasSetMathMode", api.set_math_mode);
+  binder.optional<decltype(cublasGetMathMode)>("cublasGetMathMode", api.get_math_mode);
+  binder.optional<decltype(cublasGetAtomicsMode)>("cublasGetAtomicsMode", api.get_atomics_mode);
+  binder.optional<decltype(cublasSetWorkspace_v2)>("cublasSetWorkspace_v2", api.set_workspace);
   binder.finish("--cublas", "libcublas");
   return api;
 }

@@ -1,5 +1,6 @@
-// The simulated cuBLAS: cublasGemmEx and cublasGemmStridedBatchedEx with their documented table of types. Any pointer
-// that is aligned to its element is accepted, which is what an application that comes from cuBLAS is used to.
+// The simulated cuBLAS: cublasGemmEx and cublasGemmStridedBatchedEx with their documented table of types, cublasSgemm,
+// cublasDgemm, and the modes of a handle. Any pointer that is aligned to its element is accepted, which is what an
+// application that comes from cuBLAS is used to.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -78,7 +79,14 @@ MatrixShape shape(cudaDataType_t type, std::int64_t rows, std::int64_t cols, std
   return {type, rows, cols, ld, CUBLASLT_ORDER_COL, batch_count, stride};
 }
 
-Product product_of(const GemmCall& call) {
+/// alpha or beta: read now, or when the product runs.
+Factor factor_of(const GemmCall& call, const void* scalar, cublasPointerMode_t mode) {
+  const auto type = is_complex(call.type_c) ? call.type_c : default_scale_type(call.compute);
+  if (mode == CUBLAS_POINTER_MODE_DEVICE) return {1, scalar, type};
+  return {load_value(type, scalar), nullptr, type};
+}
+
+Product product_of(const GemmCall& call, cublasPointerMode_t mode) {
   Product product;
   const bool plain_a = call.transa == CUBLAS_OP_N;
   const bool plain_b = call.transb == CUBLAS_OP_N;
@@ -95,10 +103,8 @@ Product product_of(const GemmCall& call) {
   product.c = {call.c, shape(call.type_c, call.m, call.n, call.ldc, call.stride_c, batches), false};
   product.d = call.c;
   product.d_shape = product.c.shape;
-  const auto real_scale = default_scale_type(call.compute);
-  const auto scale_type = is_complex(call.type_c) ? call.type_c : real_scale;
-  product.alpha = {load_value(scale_type, call.alpha), nullptr, scale_type};
-  product.beta = {load_value(scale_type, call.beta), nullptr, scale_type};
+  product.alpha = factor_of(call, call.alpha, mode);
+  product.beta = factor_of(call, call.beta, mode);
   product.accumulator = accumulator_of(call.compute);
   return product;
 }
@@ -133,7 +139,7 @@ cublasStatus_t gemm(Library& library, const GemmCall& call) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (const auto status = check_values(call); status != CUBLAS_STATUS_SUCCESS) return status;
   if (call.m == 0 || call.n == 0 || call.batch_count == 0) return CUBLAS_STATUS_SUCCESS;
-  const Product product = product_of(call);
+  const Product product = product_of(call, handle->pointer_mode);
   if (below(product.a.shape) || below(product.b.shape) || below(product.c.shape) || call.c == nullptr ||
       (call.k > 0 && (call.a == nullptr || call.b == nullptr))) {
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -152,6 +158,9 @@ cublasStatus_t gemm(Library& library, const GemmCall& call) {
     accesses.push_back({call.a, bytes_of_span(product.a.shape)});
     accesses.push_back({call.b, bytes_of_span(product.b.shape)});
   }
+  for (const Factor* factor : {&product.alpha, &product.beta}) {
+    if (factor->device_pointer != nullptr) accesses.push_back({factor->device_pointer, bytes_of(factor->type)});
+  }
   for (const auto& access : accesses) {
     if (world.machine.reach(*context, access) == Reach::unknown) return CUBLAS_STATUS_EXECUTION_FAILED;
   }
@@ -166,7 +175,9 @@ cublasStatus_t create(Library& library, cublasHandle_t* handle) {
   if (library.world->streams.unsafe_call() != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
   Context* context = nullptr;
   if (library.world->machine.current(&context) != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
-  *handle = library.blas_handles.add(BlasHandleState{context, nullptr});
+  BlasHandleState state;
+  state.context = context;
+  *handle = library.blas_handles.add(state);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -183,6 +194,57 @@ cublasStatus_t set_stream(Library& library, cublasHandle_t handle, cudaStream_t 
   return CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t set_pointer_mode(Library& library, cublasHandle_t handle, cublasPointerMode_t mode) {
+  auto* const state = library.blas_handles.find(handle);
+  if (state == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (mode != CUBLAS_POINTER_MODE_HOST && mode != CUBLAS_POINTER_MODE_DEVICE) return CUBLAS_STATUS_INVALID_VALUE;
+  state->pointer_mode = mode;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t set_math_mode(Library& library, cublasHandle_t handle, cublasMath_t mode) {
+  auto* const state = library.blas_handles.find(handle);
+  if (state == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (mode < CUBLAS_DEFAULT_MATH || mode > 31) return CUBLAS_STATUS_INVALID_VALUE;
+  state->math_mode = mode;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// The products here need no workspace, so that only the rules for it are modelled: 256-byte alignment (cuBLAS
+/// documentation 13.2, cublasSetWorkspace), and memory of the device.
+cublasStatus_t set_workspace(Library& library, cublasHandle_t handle, void* workspace, std::size_t bytes) {
+  const auto* const state = library.blas_handles.find(handle);
+  if (state == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (std::bit_cast<std::uintptr_t>(workspace) % 256 != 0) return CUBLAS_STATUS_INVALID_VALUE;
+  const bool known = bytes == 0 || library.world->machine.reach(*state->context, {workspace, bytes}) != Reach::unknown;
+  return known ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+/// What cublasGet... functions do: one field of the handle.
+template <class Mode, class Field>
+cublasStatus_t get_mode(Library& library, cublasHandle_t handle, Mode* mode, Field field) {
+  const auto* const state = library.blas_handles.find(handle);
+  if (state == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (mode == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *mode = field(*state);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// cublasSgemm and cublasDgemm: one type for everything, and the math mode in place of a compute type.
+template <class Real>
+cublasStatus_t gemm_by_type(Library& library, cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,
+                            int m, int n, int k, const Real* alpha, const Real* a, int lda, const Real* b, int ldb,
+                            const Real* beta, Real* c, int ldc) {
+  constexpr bool kSingle = sizeof(Real) == sizeof(float);
+  const auto type = kSingle ? CUDA_R_32F : CUDA_R_64F;
+  const auto* const state = library.blas_handles.find(handle);
+  const bool tf32 = kSingle && state != nullptr && state->math_mode == CUBLAS_TF32_TENSOR_OP_MATH;
+  const auto plain = kSingle ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F;
+  return gemm(library,
+              {handle, transa, transb, m, n,    k, alpha, a,   type, lda, 0,
+               b,      type,   ldb,    0, beta, c, type,  ldc, 0,    1,   tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : plain});
+}
+
 /// A function under the machine's lock.
 template <class Body>
 auto locked(const std::shared_ptr<Library>& library, Body body) {
@@ -190,6 +252,22 @@ auto locked(const std::shared_ptr<Library>& library, Body body) {
     const std::lock_guard guard(library->world->machine.mutex);
     return body(*library, arguments...);
   };
+}
+
+void add_modes(BlasApi& api, const std::shared_ptr<Library>& library) {
+  api.set_pointer_mode = locked(library, set_pointer_mode);
+  api.set_math_mode = locked(library, set_math_mode);
+  api.set_workspace = locked(library, set_workspace);
+  api.get_pointer_mode = locked(library, [](Library& l, cublasHandle_t handle, cublasPointerMode_t* mode) {
+    return get_mode(l, handle, mode, [](const BlasHandleState& state) { return state.pointer_mode; });
+  });
+  api.get_math_mode = locked(library, [](Library& l, cublasHandle_t handle, cublasMath_t* mode) {
+    return get_mode(l, handle, mode, [](const BlasHandleState& state) { return state.math_mode; });
+  });
+  // No product of the tables knows atomics, and nothing sets them: the documented default (cublasSetAtomicsMode).
+  api.get_atomics_mode = locked(library, [](Library& l, cublasHandle_t handle, cublasAtomicsMode_t* mode) {
+    return get_mode(l, handle, mode, [](const BlasHandleState&) { return CUBLAS_ATOMICS_NOT_ALLOWED; });
+  });
 }
 
 }  // namespace
@@ -220,6 +298,9 @@ BlasApi make_blas_api(const std::shared_ptr<Library>& library) {
         return gemm(l, {handle, transa, transb, m,        n,    k, alpha,  a,   type_a,   lda,         stride_a,
                         b,      type_b, ldb,    stride_b, beta, c, type_c, ldc, stride_c, batch_count, compute});
       });
+  api.sgemm = locked(library, gemm_by_type<float>);
+  api.dgemm = locked(library, gemm_by_type<double>);
+  add_modes(api, library);
   return api;
 }
 

@@ -34,10 +34,13 @@ struct LtHandleState {
   int device = 0;
 };
 
-/// A cuBLAS handle belongs to a context and carries a stream (cuBLAS documentation, "cuBLAS Context").
+/// A cuBLAS handle belongs to a context and carries a stream (cuBLAS documentation, "cuBLAS Context"); the modes of a
+/// new one are those of cuBLAS documentation 13.2, cublasSetPointerMode and cublasSetMathMode.
 struct BlasHandleState {
   Context* context = nullptr;
   cudaStream_t stream = nullptr;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
 };
 
 struct Library {
