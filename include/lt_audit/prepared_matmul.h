@@ -46,6 +46,20 @@ struct OperandPointers {
   void* workspace = nullptr;
 };
 
+/// How a product is put to cuBLAS. By default cublasGemmEx, or cublasGemmStridedBatchedEx for a batch, on a handle as
+/// cublasCreate leaves it.
+struct CublasForm {
+  /// cublasSgemm or cublasDgemm: no batch, and no compute type, since the math mode stands for it.
+  bool by_type = false;
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+  /// cublasSetWorkspace with the problem's workspace, in place of the handle's own pool.
+  bool own_workspace = false;
+  friend bool operator==(const CublasForm&, const CublasForm&) = default;
+};
+
+/// Why cublasGemmEx and cublasGemmStridedBatchedEx cannot express the problem; empty when they can.
+std::string why_not_cublas(const MatmulProblem& problem);
+
 class PreparedMatmul {
  public:
   /// Memory for the problem in the bench's context. Throws NotRun when it does not fit; AuditError for the audit's own
@@ -101,12 +115,13 @@ class PreparedMatmul {
   cublasStatus_t matmul_with_workspace(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
                                        void* workspace, std::size_t workspace_bytes) const;
 
-  /// The same product through cuBLAS, recorded as the stage "cublas", with C and D in D's memory: for a problem that is
-  /// in_place. Empty when it was called; otherwise why cuBLAS cannot express it.
-  std::string cublas(Observation& observation);
+  /// The same product through cuBLAS with the same scalars and pointer mode, recorded as the stage "cublas", with C and
+  /// D in D's memory: for a problem that is in_place. Empty when it was called, and recorded with the function that
+  /// refused when that was one that sets a mode; otherwise why cuBLAS cannot express it.
+  std::string cublas(Observation& observation, const CublasForm& form = {});
 
   /// Microseconds that the GPU takes for what `work` launches on stream(); synchronises it. Nothing where the platform
-  /// has no clock (the simulator).
+  /// has no clock; the simulator's is the host's.
   std::optional<double> gpu_us(const std::function<void()>& work);
 
   /// Hash of the bits of D's elements, padding left out; -0 and 0 differ. Synchronises stream().

@@ -242,16 +242,19 @@ void LtCall::upload_scalars(cudaStream_t stream) {
           "cudaMemcpyAsync");
 }
 
+ScalarPointers LtCall::scalars() const {
+  if (problem_.pointer_mode != CUBLASLT_POINTER_MODE_DEVICE) return {alpha_.data(), beta_.data()};
+  const auto* on_device = static_cast<const std::byte*>(device_scalars_.get());
+  return {on_device, on_device + Scalar::kBytes};
+}
+
 cublasStatus_t LtCall::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream) const {
   return matmul(handle, algo, stream, buffers_.workspace, static_cast<std::size_t>(problem_.workspace_bytes));
 }
 
 cublasStatus_t LtCall::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
                               void* workspace, std::size_t workspace_bytes) const {
-  const auto* on_device = static_cast<const std::byte*>(device_scalars_.get());
-  const bool device_mode = problem_.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
-  const void* alpha = device_mode ? on_device : alpha_.data();
-  const void* beta = device_mode ? on_device + Scalar::kBytes : beta_.data();
+  const auto [alpha, beta] = scalars();
   return platform_.lt.matmul(handle, desc_.get(), alpha, buffers_.a, a_.get(), buffers_.b, b_.get(), beta, buffers_.c,
                              c_.get(), buffers_.d, d_.get(), algo, workspace, workspace_bytes, stream);
 }

@@ -34,6 +34,9 @@ class LtCall {
   /// alpha and beta to the device, for pointer mode device. Asynchronous on the stream.
   void upload_scalars(cudaStream_t stream);
 
+  /// What the next call gets as alpha and beta, in host or device memory as the problem says.
+  ScalarPointers scalars() const;
+
   cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream) const;
   /// The same with another workspace than the buffers' own.
   cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream, void* workspace,

@@ -12,6 +12,7 @@
 #include "lt_audit/error.h"
 #include "lt_audit/verdict.h"
 #include "matmul/bench.h"
+#include "matmul/cublas_call.h"
 #include "matmul/lt_call.h"
 
 namespace lt_audit {
@@ -78,6 +79,20 @@ struct PreparedMatmul::State {
     require(bench->platform().cuda.stream_synchronize(bench->stream()), "cudaStreamSynchronize");
   }
 
+  /// cuBLAS with the modes of the form; null, and the function that refused in `result`, when one cannot be set. The
+  /// bench's handle serves many problems, so that modes are set on another one.
+  CublasCall* cublas_in(const CublasForm& form, CublasObservation& result) {
+    if (form == CublasForm{.by_type = form.by_type} && problem.pointer_mode == CUBLASLT_POINTER_MODE_HOST) {
+      return &bench->cublas();
+    }
+    if (own_cublas == nullptr || own_form != form) {
+      own_cublas = std::make_unique<CublasCall>(bench->platform(), bench->stream());
+      own_form = form;
+      if (!own_cublas->set_modes(problem, buffers, form, result)) own_cublas.reset();
+    }
+    return own_cublas.get();
+  }
+
   std::shared_ptr<Bench> bench;
   MatmulProblem problem;
   std::uint64_t seed;
@@ -89,6 +104,8 @@ struct PreparedMatmul::State {
   /// What fill_rounding multiplied alpha with.
   double alpha_factor = 1;
   std::optional<ValuePattern> expected_bias;
+  std::unique_ptr<CublasCall> own_cublas;
+  CublasForm own_form;
 };
 
 PreparedMatmul::PreparedMatmul(std::shared_ptr<Bench> bench, const MatmulProblem& problem, std::uint64_t seed)
@@ -178,15 +195,17 @@ cublasStatus_t PreparedMatmul::matmul_with_workspace(cublasLtHandle_t handle, co
   return state_->call.matmul(handle, algo, stream, workspace, workspace_bytes);
 }
 
-std::string PreparedMatmul::cublas(Observation& observation) {
+std::string PreparedMatmul::cublas(Observation& observation, const CublasForm& form) {
   auto& state = *state_;
-  MatmulProblem problem = state.problem;
+  const auto& problem = state.problem;
   if (!problem.in_place) throw std::logic_error("PreparedMatmul::cublas: cuBLAS has one matrix for C and D");
-  if (!state.bench->platform().blas.create) return "libcublas is not loaded";
-  if (auto reason = why_not_cublas(problem); !reason.empty()) return reason;
-  problem.alpha *= state.alpha_factor;
+  if (auto reason = why_not_in_form(state.bench->platform().blas, problem, form); !reason.empty()) return reason;
   CublasObservation result;
-  state.bench->cublas().gemm(problem, state.buffers, result);
+  if (CublasCall* const call = state.cublas_in(form, result)) {
+    const auto scalars = state.call.scalars();
+    form.by_type ? call->gemm_by_type(problem, state.buffers, scalars, result)
+                 : call->gemm(problem, state.buffers, scalars, result);
+  }
   observation.stages.push_back({"cublas", result.call, result.status});
   return {};
 }

@@ -253,6 +253,38 @@ TEST_F(PreparedMatmulTest, ACallTakesTheWorkspaceThatItIsGiven) {
   EXPECT_NE(first[1], 0xFF);
 }
 
+TEST_F(PreparedMatmulTest, CublasIsCalledInTheFormThatIsAskedFor) {
+  const auto call_of = [&](const std::string& text, const CublasForm& form) {
+    auto matmul = session.prepare(problem_from_text(text + ",beta=2,in_place=1"));
+    matmul.fill();
+    if (auto reason = matmul.cublas(observation, form); !reason.empty()) return reason;
+    EXPECT_TRUE(matmul.verify(observation)) << text;
+    return observation.stage("cublas")->call + " " + observation.stage("cublas")->status;
+  };
+  EXPECT_EQ(call_of("m=48,n=40,k=32,a=f32", {.by_type = true}), "cublasSgemm SUCCESS");
+  EXPECT_EQ(call_of("m=48,n=40,k=32,a=f64,alpha=3", {.by_type = true}), "cublasDgemm SUCCESS");
+  EXPECT_EQ(
+      call_of("m=48,n=40,k=32,a=f32,compute=32f_fast_tf32", {.by_type = true, .math_mode = CUBLAS_TF32_TENSOR_OP_MATH}),
+      "cublasSgemm SUCCESS");
+  EXPECT_EQ(call_of("m=48,n=40,k=32,a=f16,pointer_mode=device,alpha=2", {.own_workspace = true}),
+            "cublasGemmEx SUCCESS");
+  EXPECT_EQ(call_of("m=48,n=40,k=32,a=f16", {.by_type = true}),
+            "cublasSgemm and cublasDgemm have one type for A, B and C");
+  EXPECT_EQ(call_of("m=48,n=40,k=32,a=f32,batch=3", {.by_type = true}), "cublasSgemm and cublasDgemm have no batch");
+  EXPECT_EQ(call_of("m=48,n=40,k=32,a=f32,compute=32f_fast_tf32", {.by_type = true}),
+            "no math mode of cublasSgemm or cublasDgemm asks for compute type 32f_fast_tf32");
+}
+
+TEST_F(PreparedMatmulTest, AModeThatCublasRefusesIsTheStage) {
+  platform.blas.set_math_mode = [](cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_NOT_SUPPORTED; };
+  platform.blas.set_workspace = nullptr;
+  auto matmul = session.prepare(problem_from_text("m=48,n=40,k=32,a=f32,in_place=1"));
+  matmul.fill();
+  EXPECT_EQ(matmul.cublas(observation, {.math_mode = CUBLAS_PEDANTIC_MATH}), "");
+  EXPECT_EQ(*observation.stage("cublas"), (Stage{"cublas", "cublasSetMathMode", "NOT_SUPPORTED"}));
+  EXPECT_EQ(matmul.cublas(observation, {.own_workspace = true}), "this libcublas does not export cublasSetWorkspace");
+}
+
 TEST_F(PreparedMatmulTest, AProblemThatDoesNotFitIsNotRun) {
   EXPECT_THROW(static_cast<void>(session.prepare(problem_from_text("m=1000000,n=1000000,k=1,a=f32"))), NotRun);
   EXPECT_THROW(static_cast<void>(session.prepare_apart(problem_from_text("m=16,n=16,k=16,a=f32,a_offset=2"))), NotRun);

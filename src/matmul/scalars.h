@@ -19,4 +19,10 @@ class Scalar {
   alignas(16) std::array<std::byte, kBytes> bytes_{};
 };
 
+/// alpha and beta as a call takes them.
+struct ScalarPointers {
+  const void* alpha = nullptr;
+  const void* beta = nullptr;
+};
+
 }  // namespace lt_audit
