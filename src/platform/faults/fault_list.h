@@ -45,6 +45,11 @@ void plant_unaligned_workspace_accepted(Platform& platform);
 void plant_valid_call_refused(Platform& platform);
 void plant_wrong_status(Platform& platform);
 
+// cublas.cpp: what cuBLAS does with the same product.
+void plant_cublas_default_tf32(Platform& platform);
+void plant_cublas_refuses_bf16(Platform& platform);
+void plant_cublas_writes_behind_c(Platform& platform);
+
 // process.cpp: the process or its context does not survive the call, or waits for it.
 void plant_crash(Platform& platform);
 void plant_hang(Platform& platform);

@@ -86,11 +86,15 @@ inline const std::vector<Row>& rows() {
   return list;
 }
 
-/// Faults that show in no single call; sequences_test.cpp and graphs_test.cpp have what they do.
-inline constexpr std::array<std::string_view, 19> kSequenceFaults = {
+/// Faults that show in no single call of cuBLASLt; sequences_test.cpp, graphs_test.cpp and cublas_test.cpp have what
+/// they do.
+inline constexpr std::array<std::string_view, 22> kSequenceFaults = {
     "algorithm-bound-to-stream",
     "bits-change-between-runs",
     "capture-invalidated",
+    "cublas-default-tf32",
+    "cublas-refuses-bf16",
+    "cublas-writes-behind-c",
     "descriptor-read-at-replay",
     "destroyed-handle-crashes",
     "exec-update-ignored",
