@@ -223,6 +223,7 @@ void write_text(const Report& report, const TextOptions& options, std::ostream& 
     out << '\n';
     write_check_rows(report.checks, options, out);
     if (!report.checks.empty()) out << '\n';
+    for (const CheckResult& check : report.checks) write_route_table(check, options, !options.verbose, out);
     write_workload_table(report, options, out);
   }
   write_findings(report, options, out);

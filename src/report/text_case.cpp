@@ -218,6 +218,7 @@ void write_check_text(const Report& report, std::string_view check_id, const Tex
   write_check_rows({&check, 1}, row_options, out);
   out << '\n';
   write_type_matrix(check, options, out);
+  write_route_table(check, options, false, out);
   bool any = false;
   for (const Finding* finding : sorted_findings(report, true)) {
     if (finding->check != check.id) continue;

@@ -35,4 +35,8 @@ void write_workload_table(const Report& report, const TextOptions& options, std:
 /// in.
 void write_type_matrix(const CheckResult& check, const TextOptions& options, std::ostream& out);
 
+/// Which library each kind of product belongs to, why, and the ratio of the times; in brief a screenful, with what may
+/// go either way in one row. Nothing for a check whose cases have no route.
+void write_route_table(const CheckResult& check, const TextOptions& options, bool brief, std::ostream& out);
+
 }  // namespace lt_audit

@@ -47,8 +47,8 @@ bool is_wrong(Outcome outcome) {
   }
 }
 
-/// ok, refused, wrong, slower, risky (a trap, or another way to make the call fails), partly (the log says more than
-/// was audited), not audited.
+/// ok, refused, wrong, risky (a trap, or another way to make the call fails), slower (than its size explains, or than
+/// the same product elsewhere), partly (the log says more than was audited), not audited.
 std::string_view verdict_of(const Product& product) {
   const auto any = [&product](const auto& is) {
     return std::any_of(product.cases.begin(), product.cases.end(), [&](const CaseResult* one) { return is(*one); });
@@ -57,8 +57,9 @@ std::string_view verdict_of(const Product& product) {
   if (product.call->status == Status::skip || product.call->status == Status::error) return "not audited";
   if (product.call->outcome == Outcome::refused || product.call->outcome == Outcome::late_refusal) return "refused";
   if (product.call->outcome == Outcome::slower) return "slower";
-  if (any([](const CaseResult& one) { return one.status != Status::pass && one.status != Status::skip; }))
-    return "risky";
+  const auto noted = [](const CaseResult& one) { return one.status != Status::pass && one.status != Status::skip; };
+  if (any([&](const CaseResult& one) { return noted(one) && one.outcome != Outcome::slower; })) return "risky";
+  if (any(noted)) return "slower";
   // What the log says and the problem cannot hold was not audited: an ok would flatter.
   return parameter(*product.call, "not_modelled").empty() ? "ok" : "partly";
 }
