@@ -1,0 +1,175 @@
+// How it is measured: launches of one kind recorded as a graph, so that the time is the GPU's and not the host's, in
+// rounds that take turns, so that a change of the clock meets both. The best of the rounds counts.
+#include "parity_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lt_audit/error.h"
+#include "lt_audit/owners.h"
+#include "parity_cases.h"
+
+namespace lt_audit::cublas_parity {
+namespace {
+
+constexpr int kRounds = 7;
+/// A product that takes this long is compared in fewer rounds.
+constexpr double kLongUs = 10'000;
+constexpr int kRoundsOfLong = 3;
+/// Launches of one graph: until it takes this long, and no more than so many.
+constexpr double kGraphUs = 400;
+constexpr double kMostLaunches = 20;
+/// Differences below it come and go between two runs of the same binary.
+constexpr double kNoiseFloor = 0.05;
+/// Results of the heuristic beside the first that are tried when cuBLASLt is slower.
+constexpr std::size_t kMostOthers = 7;
+/// Another result has to be so much faster to be worth a change.
+constexpr double kWorthAChange = 1.1;
+
+/// Launches of one product, again and again.
+class Repeated {
+ public:
+  Repeated(Session& session, PreparedMatmul& matmul, std::function<void()> launch)
+      : cuda_(session.platform().cuda), matmul_(matmul), launch_(std::move(launch)) {
+    const auto once = matmul_.gpu_us(launch_);
+    if (!once) return;
+    count_ = static_cast<int>(std::clamp(kGraphUs / std::max(*once, 1.0), 1.0, kMostLaunches));
+    record_graph();
+    // The first launch of a graph brings it to the device.
+    static_cast<void>(us());
+  }
+
+  /// GPU time of one product; nothing without a clock.
+  std::optional<double> us() {
+    const auto all = matmul_.gpu_us([this] { run(); });
+    return all ? std::optional<double>(*all / count_) : std::nullopt;
+  }
+
+  void measure() {
+    if (const auto time = us()) times_.push_back(*time);
+  }
+  bool measured() const { return !times_.empty(); }
+  double best() const { return *std::min_element(times_.begin(), times_.end()); }
+  double spread() const {
+    auto sorted = times_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2] / std::max(sorted.front(), 1e-3) - 1;
+  }
+
+ private:
+  void run() {
+    if (exec_) return static_cast<void>(cuda_.graph_launch(exec_.get(), matmul_.stream()));
+    for (int i = 0; i < count_; ++i) launch_();
+  }
+
+  /// Left out where the call cannot be captured: then the launches are timed as they come.
+  void record_graph() {
+    const auto stream = matmul_.stream();
+    if (cuda_.stream_begin_capture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) return forget_error();
+    for (int i = 0; i < count_; ++i) launch_();
+    cudaGraph_t captured = nullptr;
+    if (cuda_.stream_end_capture(stream, &captured) != cudaSuccess) return forget_error();
+    const Graph graph(cuda_, captured);
+    cudaGraphExec_t exec = nullptr;
+    if (cuda_.graph_instantiate(&exec, captured) != cudaSuccess) return forget_error();
+    exec_ = GraphExec(cuda_, exec);
+  }
+  void forget_error() { static_cast<void>(cuda_.get_last_error()); }
+
+  const CudaApi& cuda_;
+  PreparedMatmul& matmul_;
+  std::function<void()> launch_;
+  int count_ = 1;
+  GraphExec exec_;
+  std::vector<double> times_;
+};
+
+/// Both in turn.
+void take_turns(Repeated& first, Repeated& second) {
+  for (int round = 0; round < kRoundsOfLong || (round < kRounds && first.best() < kLongUs); ++round) {
+    first.measure();
+    second.measure();
+    if (!first.measured() || !second.measured()) return;
+  }
+}
+
+std::string speed_of(double ratio, double spread) {
+  const double noise = std::max(spread, kNoiseFloor);
+  if (ratio > 1 + noise) return std::string(kCublasFaster);
+  return std::string(ratio < 1 / (1 + noise) ? kLtFaster : kWithinNoise);
+}
+
+/// Launches cuBLASLt with one result.
+std::function<void()> launch_of(Session& session, PreparedMatmul& matmul, const cublasLtMatmulAlgo_t& algo) {
+  return [&session, &matmul, &algo] { static_cast<void>(matmul.matmul(session.handle(), &algo, matmul.stream())); };
+}
+
+/// True when the result gives the right numbers: a wrong one is no way to save time.
+bool is_right(Session& session, PreparedMatmul& matmul, const cublasLtMatmulHeuristicResult_t& result) {
+  if (result.state != CUBLAS_STATUS_SUCCESS) return false;
+  Observation seen;
+  matmul.fill();
+  return matmul.matmul(session.handle(), &result.algo, matmul.stream(), seen) && matmul.verify(seen);
+}
+
+/// The fastest of the other results against the first one, which takes part again.
+void look_for_faster_result(Session& session, PreparedMatmul& matmul, const HeuristicAnswer& answer,
+                            Observation& observation) {
+  const auto count = std::min(answer.results.size(), kMostOthers + 1);
+  double best = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& result = answer.results[i];
+    if (i > 0 && !is_right(session, matmul, result)) continue;
+    Repeated launches(session, matmul, launch_of(session, matmul, result.algo));
+    for (int round = 0; round < kRoundsOfLong; ++round) launches.measure();
+    if (!launches.measured() || (i > 0 && launches.best() * (at == 0 ? kWorthAChange : 1) >= best)) continue;
+    best = launches.best();
+    at = i;
+  }
+  if (at == 0) return;
+  observation.facts[kFasterResult] =
+      fmt::format("result {} of the heuristic (algo {}) takes {:.2f} us", at, observation.heuristic[at].algo_id, best);
+}
+
+}  // namespace
+
+void compare_times(Session& session, PreparedMatmul& matmul, const CublasForm& form, const HeuristicAnswer& answer,
+                   Observation& observation) {
+  observation.facts[kSpeed] = kNotTimed;
+  if (session.platform().kind == PlatformKind::simulator) return;
+  const auto by_cublas = [&matmul, &form] {
+    Observation ignored;
+    static_cast<void>(matmul.cublas(ignored, form));
+  };
+  // What once seemed slower is measured again and the better of both counts: a machine has its moments.
+  double ratio = 0;
+  for (int times = 0; times < 2; ++times) {
+    Repeated cublas(session, matmul, by_cublas);
+    Repeated lt(session, matmul, launch_of(session, matmul, answer.results.front().algo));
+    cublas.measure();
+    if (!cublas.measured()) return;
+    take_turns(cublas, lt);
+    if (!lt.measured()) return;
+    const double seen = lt.best() / std::max(cublas.best(), 1e-3);
+    if (times > 0 && seen >= ratio) break;
+    ratio = seen;
+    const double spread = std::max(cublas.spread(), lt.spread());
+    observation.facts[kCublasUs] = fmt::format("{:.2f}", cublas.best());
+    observation.facts[kLtUs] = fmt::format("{:.2f}", lt.best());
+    observation.facts[kRatio] = fmt::format("{:.2f}", ratio);
+    observation.facts[kSpread] = fmt::format("{:.2f}", spread);
+    observation.facts[kSpeed] = speed_of(ratio, spread);
+    observation.times.matmul_gpu_us = lt.best();
+    if (observation.facts[kSpeed] != kCublasFaster) return;
+  }
+  if (ratio > kReportedRatio) look_for_faster_result(session, matmul, answer, observation);
+}
+
+}  // namespace lt_audit::cublas_parity
