@@ -1,4 +1,4 @@
-// How it is measured: launches of one kind recorded as a graph, so that the time is the GPU's and not the host's, in
+// How it is measured: short products recorded as a graph of many, so that the time is the GPU's and not the host's, in
 // rounds that take turns, so that a change of the clock meets both. The best of the rounds counts.
 #include "parity_times.h"
 
@@ -22,9 +22,13 @@ constexpr int kRounds = 7;
 /// A product that takes this long is compared in fewer rounds.
 constexpr double kLongUs = 10'000;
 constexpr int kRoundsOfLong = 3;
-/// Launches of one graph: until it takes this long, and no more than so many.
-constexpr double kGraphUs = 400;
+/// Launches of one round: until they take this long, and no more than so many.
+constexpr double kRoundUs = 400;
 constexpr double kMostLaunches = 20;
+/// With no more than these a round is long beside what the host needs to launch it. Then no graph: cuBLAS may allocate
+/// its workspace in a graph by nodes of it, which an eager call does not (cuBLAS 13.2 documentation, CUDA Graphs
+/// Support).
+constexpr int kEagerLaunches = 4;
 /// Differences below it come and go between two runs of the same binary.
 constexpr double kNoiseFloor = 0.05;
 /// Results of the heuristic beside the first that are tried when cuBLASLt is slower.
@@ -32,15 +36,18 @@ constexpr std::size_t kMostOthers = 7;
 /// Another result has to be so much faster to be worth a change.
 constexpr double kWorthAChange = 1.1;
 
+/// One call; true when the library took it.
+using Launch = std::function<bool()>;
+
 /// Launches of one product, again and again.
 class Repeated {
  public:
-  Repeated(Session& session, PreparedMatmul& matmul, std::function<void()> launch)
+  Repeated(Session& session, PreparedMatmul& matmul, Launch launch)
       : cuda_(session.platform().cuda), matmul_(matmul), launch_(std::move(launch)) {
-    const auto once = matmul_.gpu_us(launch_);
+    const auto once = matmul_.gpu_us([this] { static_cast<void>(launch_()); });
     if (!once) return;
-    count_ = static_cast<int>(std::clamp(kGraphUs / std::max(*once, 1.0), 1.0, kMostLaunches));
-    record_graph();
+    count_ = static_cast<int>(std::clamp(kRoundUs / std::max(*once, 1.0), 1.0, kMostLaunches));
+    if (count_ > kEagerLaunches) record_graph();
     // The first launch of a graph brings it to the device.
     static_cast<void>(us());
   }
@@ -65,17 +72,22 @@ class Repeated {
  private:
   void run() {
     if (exec_) return static_cast<void>(cuda_.graph_launch(exec_.get(), matmul_.stream()));
-    for (int i = 0; i < count_; ++i) launch_();
+    for (int i = 0; i < count_; ++i) static_cast<void>(launch_());
   }
 
   /// Left out where the call cannot be captured: then the launches are timed as they come.
   void record_graph() {
     const auto stream = matmul_.stream();
     if (cuda_.stream_begin_capture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) return forget_error();
-    for (int i = 0; i < count_; ++i) launch_();
+    bool all = true;
+    for (int i = 0; i < count_; ++i) all = launch_() && all;
     cudaGraph_t captured = nullptr;
     if (cuda_.stream_end_capture(stream, &captured) != cudaSuccess) return forget_error();
     const Graph graph(cuda_, captured);
+    // A graph that holds less than was launched would look fast.
+    std::size_t nodes = 0;
+    const bool counted = cuda_.graph_get_node_count(captured, &nodes) == cudaSuccess;
+    if (!all || !counted || nodes < static_cast<std::size_t>(count_)) return;
     cudaGraphExec_t exec = nullptr;
     if (cuda_.graph_instantiate(&exec, captured) != cudaSuccess) return forget_error();
     exec_ = GraphExec(cuda_, exec);
@@ -84,7 +96,7 @@ class Repeated {
 
   const CudaApi& cuda_;
   PreparedMatmul& matmul_;
-  std::function<void()> launch_;
+  Launch launch_;
   int count_ = 1;
   GraphExec exec_;
   std::vector<double> times_;
@@ -106,8 +118,10 @@ std::string speed_of(double ratio, double spread) {
 }
 
 /// Launches cuBLASLt with one result.
-std::function<void()> launch_of(Session& session, PreparedMatmul& matmul, const cublasLtMatmulAlgo_t& algo) {
-  return [&session, &matmul, &algo] { static_cast<void>(matmul.matmul(session.handle(), &algo, matmul.stream())); };
+Launch launch_of(Session& session, PreparedMatmul& matmul, const cublasLtMatmulAlgo_t& algo) {
+  return [&session, &matmul, &algo] {
+    return matmul.matmul(session.handle(), &algo, matmul.stream()) == CUBLAS_STATUS_SUCCESS;
+  };
 }
 
 /// True when the result gives the right numbers: a wrong one is no way to save time.
@@ -145,8 +159,8 @@ void compare_times(Session& session, PreparedMatmul& matmul, const CublasForm& f
   observation.facts[kSpeed] = kNotTimed;
   if (session.platform().kind == PlatformKind::simulator) return;
   const auto by_cublas = [&matmul, &form] {
-    Observation ignored;
-    static_cast<void>(matmul.cublas(ignored, form));
+    Observation seen;
+    return matmul.cublas(seen, form).empty() && seen.stages.back().ok();
   };
   // What once seemed slower is measured again and the better of both counts: a machine has its moments.
   double ratio = 0;
