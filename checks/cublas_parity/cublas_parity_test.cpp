@@ -446,6 +446,8 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"valid-call-refused", "i8.square.tn", Status::fail, "lt-refuses-documented-product", kPlain},
         Planted{"wrong-element", "i8.square.tn", Status::fail, "lt-wrong-where-cublas-is-right", kPlain},
         Planted{"empty-success", "f64.square.nn", Status::fail, "lt-wrong-where-cublas-is-right", kPlain},
+        Planted{"alpha-ignored", "f16.square.alpha2-beta1", Status::fail, "lt-wrong-where-cublas-is-right", kPlain},
+        Planted{"beta-ignored", "f16.square.alpha2-beta1", Status::fail, "lt-wrong-where-cublas-is-right", kPlain},
         Planted{"split-k-tail-lost", "f16.long_k.nn", Status::fail, "lt-wrong-where-cublas-is-right", kPlain},
         Planted{"k-tail-lost", "bf16.batch.nn", Status::fail, "lt-wrong-where-cublas-is-right", "f32.batch.nn"}),
     name_of_planted);

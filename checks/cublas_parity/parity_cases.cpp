@@ -168,10 +168,11 @@ void add_settings(CaseList& list) {
     on_device.alpha = 2;
     list.add(form.name == "f32" ? Depth::quick : Depth::normal, form, "device scalars", square,
              fmt::format("{}.square.device-scalars", name), on_device);
-    auto with_c = list.problem(form, square, false);
+    auto with_c = list.problem(form, square, true);
+    with_c.alpha = 2;
     with_c.beta = 1;
-    list.add(form.name == "f16" ? Depth::quick : Depth::normal, form, "beta", square,
-             fmt::format("{}.square.beta1", name), with_c);
+    list.add(form.name == "f16" ? Depth::quick : Depth::normal, form, "alpha and beta", square,
+             fmt::format("{}.square.alpha2-beta1", name), with_c);
     const auto& long_k = shape_named("long_k");
     auto without = list.problem(form, long_k, false);
     without.workspace_bytes = 0;
