@@ -17,6 +17,7 @@ std::unique_ptr<Check> make_cublas_parity();
 std::unique_ptr<Check> make_graph_capture();
 std::unique_ptr<Check> make_handle_lifetime();
 std::unique_ptr<Check> make_heuristic_validity();
+std::unique_ptr<Check> make_known_issues();
 std::unique_ptr<Check> make_workspace();
 
 namespace embedded {
@@ -26,6 +27,7 @@ extern const std::string_view page_cublas_parity;
 extern const std::string_view page_graph_capture;
 extern const std::string_view page_handle_lifetime;
 extern const std::string_view page_heuristic_validity;
+extern const std::string_view page_known_issues;
 extern const std::string_view page_workspace;
 }  // namespace embedded
 
@@ -44,6 +46,7 @@ constexpr std::array kEntries{
     Entry{"graph-capture", make_graph_capture, &embedded::page_graph_capture},
     Entry{"handle-lifetime", make_handle_lifetime, &embedded::page_handle_lifetime},
     Entry{"heuristic-validity", make_heuristic_validity, &embedded::page_heuristic_validity},
+    Entry{"known-issues", make_known_issues, &embedded::page_known_issues},
     Entry{"workspace", make_workspace, &embedded::page_workspace},
 };
 

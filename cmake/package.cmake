@@ -12,6 +12,7 @@ install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md DESTINATION ${LT_AU
 # The same folders as in the checkout, so that links between the pages hold. Reports of real machines are large and stay there.
 install(DIRECTORY docs DESTINATION ${LT_AUDIT_DOC_DIR}
   FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "reports" EXCLUDE)
+install(DIRECTORY data DESTINATION ${LT_AUDIT_DOC_DIR})
 install(DIRECTORY checks DESTINATION ${LT_AUDIT_DOC_DIR} FILES_MATCHING PATTERN "*.md")
 
 set(CPACK_PACKAGE_NAME lt-audit)

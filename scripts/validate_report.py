@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Validates reports, workloads and diagnoses of lt-audit against their schemas in docs.
+"""Validates documents of lt-audit (reports, workloads, diagnoses, the known issues) against their schemas in docs and data.
 
 Usage: validate_report.py FILE...
 
@@ -12,12 +12,14 @@ import pathlib
 import sys
 
 MOST_ERRORS = 10
-DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
-
-
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 # By the field "schema" of a document; everything else is held against the report's.
-SCHEMAS = {"lt-audit-workload": "workload.schema.json", "lt-audit-doctor": "doctor.schema.json"}
-REPORT = "report.schema.json"
+SCHEMAS = {
+    "lt-audit-workload": "docs/workload.schema.json",
+    "lt-audit-doctor": "docs/doctor.schema.json",
+    "lt-audit/known-issues/2": "data/known-issues.schema.json",
+}
+REPORT = "docs/report.schema.json"
 
 
 def errors_of(document, validators):
@@ -37,7 +39,7 @@ def load_validators():
 
     validators = {}
     for name in (REPORT, *SCHEMAS.values()):
-        schema = json.loads((DOCS / name).read_text(encoding="utf-8"))
+        schema = json.loads((ROOT / name).read_text(encoding="utf-8"))
         Draft202012Validator.check_schema(schema)
         validators[name] = Draft202012Validator(schema)
     return validators
