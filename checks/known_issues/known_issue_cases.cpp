@@ -14,6 +14,12 @@ namespace {
 /// Each runs the whole problem again.
 constexpr std::size_t kMostOfAProblem = 8;
 
+/// The sources do not say that the place has it.
+bool is_denied(const KnownIssue& issue, const IssuePlace& place) {
+  const auto answer = issue.sources_say.find(place.text());
+  return answer != issue.sources_say.end() && answer->second == SourcesSay::no;
+}
+
 Case case_of(const IssueMatch& match, const Target& target, const MatmulProblem& problem) {
   const auto& issue = *match.issue;
   Case made;
@@ -21,8 +27,10 @@ Case case_of(const IssueMatch& match, const Target& target, const MatmulProblem&
   auto promise = promise_of(problem, scope_of(target));
   made.expectation = promise.expectation;
   made.rule = fmt::format("{}; {} ({})", promise.rule, issue.id, fmt::join(issue.source, ", "));
-  made.isolated = issue.symptom == SymptomKind::hang || issue.symptom == SymptomKind::crash ||
-                  issue.symptom == SymptomKind::illegal_access;
+  const bool dangerous = issue.symptom == SymptomKind::hang || issue.symptom == SymptomKind::crash ||
+                         issue.symptom == SymptomKind::illegal_access;
+  // A process costs more than the run: not for what the sources do not even say of this place.
+  made.isolated = dangerous && !is_denied(issue, place_of(target));
   made.scenario = depends_on_algorithm(issue, problem);
   made.parameters[kIssueParameter] = issue.id;
   made.parameters["title"] = issue.summary;
@@ -30,11 +38,6 @@ Case case_of(const IssueMatch& match, const Target& target, const MatmulProblem&
   if (match.fixed_in) made.parameters["fixed_in"] = match.fixed_in->text();
   if (!issue.workaround.empty()) made.parameters["workaround"] = issue.workaround;
   return made;
-}
-
-bool is_denied(const KnownIssue& issue, const IssuePlace& place) {
-  const auto answer = issue.sources_say.find(place.text());
-  return answer != issue.sources_say.end() && answer->second == SourcesSay::no;
 }
 
 /// A product that stands in the place of one that no run can show.
