@@ -120,13 +120,28 @@ struct ImportArguments {
   std::string output = "workload.json";
 };
 
+struct KnownIssuesArguments {
+  /// One issue, shown whole; empty: all that match.
+  std::string id;
+  /// As typed; empty: those of the library and GPU that would be audited.
+  std::string version;
+  std::string compute_capability;
+  /// A workload file or logs, or problem texts: only issues that touch them.
+  std::vector<std::string> workload;
+  std::vector<std::string> problems;
+  WorkerOptions worker = gpu_worker();
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+};
+
 /// --help or --version: text for standard output, exit code 0.
 struct Information {
   std::string text;
 };
 
-using Arguments = std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, EnvArguments,
-                               SelfTestArguments, ReplayArguments, DoctorArguments, ImportArguments>;
+using Arguments =
+    std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, EnvArguments,
+                 SelfTestArguments, ReplayArguments, DoctorArguments, ImportArguments, KnownIssuesArguments>;
 
 /// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command, option
 /// or value that does not exist. Looks at no file, device or check.

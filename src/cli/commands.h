@@ -28,5 +28,6 @@ ExitCode execute(const SelfTestArguments& arguments, Context& context);
 ExitCode execute(const ReplayArguments& arguments, Context& context);
 ExitCode execute(const DoctorArguments& arguments, Context& context);
 ExitCode execute(const ImportArguments& arguments, Context& context);
+ExitCode execute(const KnownIssuesArguments& arguments, Context& context);
 
 }  // namespace lt_audit

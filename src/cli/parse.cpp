@@ -306,6 +306,40 @@ void declare_import(CLI::App& app, ImportArguments& import) {
       ->type_name("FILE");
 }
 
+void declare_known_issues(CLI::App& app, KnownIssuesArguments& known) {
+  CLI::Option* id = app.add_option("ID", known.id, "One issue whole, such as KI-061 (default: those that match)");
+  id->type_name("");
+  const auto add = [&app, id](const char* name, auto& target, const char* help) {
+    return app.add_option(name, target, help)->excludes(id);
+  };
+  add("--cublaslt-version", known.version,
+      "Version of cuBLASLt, such as 13.1.0 (default: of the library that would be audited); not that of CUDA")
+      ->type_name("V");
+  add("--cc", known.compute_capability, "Compute capability, such as 9.0 (default: of the GPU that would be audited)")
+      ->type_name("X.Y");
+  CLI::Option* workload =
+      add("--workload", known.workload,
+          "Only issues that touch the products of an application: a workload of lt-audit import, or its logs "
+          "(repeatable)")
+          ->allow_extra_args(false)
+          ->type_name("FILE");
+  add("--problem", known.problems, "Only issues that touch this problem, such as m=128,n=64,k=96,a=f16 (repeatable)")
+      ->allow_extra_args(false)
+      ->excludes(workload)
+      ->type_name("TEXT");
+  add_target(app, known.worker);
+  app.get_option("--target")
+      ->description(
+          "Whose version and GPU count where they are not given (default gpu); auto: the simulator's if no GPU "
+          "can be used");
+  add_device(app, known.worker.device);
+  app.add_option("--cublaslt", known.worker.libraries.cublaslt,
+                 "The libcublasLt that would be audited (default: the one the loader finds)")
+      ->type_name("PATH");
+  app.add_option("--json", known.json, "The issues as JSON; - is standard output, the text then goes to stderr")
+      ->type_name("FILE");
+}
+
 /// CLI11 2.1 does not wrap: line feeds where the text would leave 100 columns.
 void wrap_descriptions(CLI::App& app) {
   constexpr std::size_t kWidth = 66;
@@ -418,6 +452,9 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
   parser.add<DoctorArguments>(
       "doctor", "The fewest changes that make a refused or wrong call work, or a working one faster", declare_doctor);
   parser.add<ImportArguments>("import", "Logs of an application to a workload file", declare_import);
+  parser.add<KnownIssuesArguments>(
+      "known-issues", "The known issues of a version and a GPU, and which products they touch; needs no GPU",
+      declare_known_issues);
   return parser.parse(arguments);
 }
 

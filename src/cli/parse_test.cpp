@@ -114,6 +114,20 @@ TEST(Parse, SelfTestDefaultsToTheSimulatorQuickAndTwoSeconds) {
   EXPECT_DOUBLE_EQ(self_test.worker.timeout_s, 2);
 }
 
+TEST(Parse, KnownIssuesTakesAPlaceAndProblemsOrOneId) {
+  const auto known = parsed<KnownIssuesArguments>({"known-issues", "--cublaslt-version", "13.1.0", "--cc", "9.0",
+                                                   "--problem", "m=1", "--problem", "m=2", "--json", "-"});
+  EXPECT_EQ(known.version, "13.1.0");
+  EXPECT_EQ(known.compute_capability, "9.0");
+  EXPECT_EQ(known.problems, (Words{"m=1", "m=2"}));
+  EXPECT_EQ(known.json, "-");
+  EXPECT_EQ(known.worker.target, TargetChoice::gpu);
+  EXPECT_EQ(parsed<KnownIssuesArguments>({"known-issues", "KI-061"}).id, "KI-061");
+  EXPECT_TRUE(contains(refusal({"known-issues", "KI-061", "--cc", "9.0"}), "--help"));
+  EXPECT_TRUE(contains(refusal({"known-issues", "--workload", "f", "--problem", "m=1"}), "--help"));
+  EXPECT_TRUE(contains(refusal({"known-isues"}), "'known-issues'"));
+}
+
 TEST(Parse, ACommandNameBehindACommandIsAnArgument) {
   EXPECT_EQ(parsed<ExplainArguments>({"explain", "list"}).check, "list");
 }
@@ -150,7 +164,8 @@ TEST(Parse, EveryRefusalSaysWhereTheHelpIs) {
 }
 
 TEST(Parse, HelpOfEveryCommandNamesTheExitCodes) {
-  for (const char* command : {"", "run", "list", "explain", "show", "env", "self-test", "replay", "doctor"}) {
+  for (const char* command :
+       {"", "run", "list", "explain", "show", "env", "self-test", "replay", "doctor", "known-issues"}) {
     Words words = {command, "--help"};
     if (words.front().empty()) words.erase(words.begin());
     const std::string text = parsed<Information>(words).text;
