@@ -1,5 +1,6 @@
-// How it is measured: short products recorded as a graph of many, so that the time is the GPU's and not the host's, in
-// rounds that take turns, so that a change of the clock meets both. The best of the rounds counts.
+// How it is measured: several launches at once, which the GPU begins when the host has enqueued them, so that the time
+// is the GPU's and not the host's; in rounds that take turns, so that a change of the clock meets both. The best of the
+// rounds counts.
 #include "parity_times.h"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "lt_audit/error.h"
-#include "lt_audit/owners.h"
 #include "parity_cases.h"
 
 namespace lt_audit::cublas_parity {
@@ -24,11 +23,7 @@ constexpr double kLongUs = 10'000;
 constexpr int kRoundsOfLong = 3;
 /// Launches of one round: until they take this long, and no more than so many.
 constexpr double kRoundUs = 400;
-constexpr double kMostLaunches = 20;
-/// With no more than these a round is long beside what the host needs to launch it. Then no graph: cuBLAS may allocate
-/// its workspace in a graph by nodes of it, which an eager call does not (cuBLAS 13.2 documentation, CUDA Graphs
-/// Support).
-constexpr int kEagerLaunches = 4;
+constexpr double kMostLaunches = 10;
 /// Differences below it come and go between two runs of the same binary.
 constexpr double kNoiseFloor = 0.05;
 /// Results of the heuristic beside the first that are tried when cuBLASLt is slower.
@@ -42,14 +37,12 @@ using Launch = std::function<bool()>;
 /// Launches of one product, again and again.
 class Repeated {
  public:
-  Repeated(Session& session, PreparedMatmul& matmul, Launch launch)
-      : cuda_(session.platform().cuda), matmul_(matmul), launch_(std::move(launch)) {
+  Repeated(PreparedMatmul& matmul, Launch launch) : matmul_(matmul), launch_(std::move(launch)) {
+    // The first launch may load a kernel.
+    static_cast<void>(launch_());
     const auto once = matmul_.gpu_us([this] { static_cast<void>(launch_()); });
     if (!once) return;
     count_ = static_cast<int>(std::clamp(kRoundUs / std::max(*once, 1.0), 1.0, kMostLaunches));
-    if (count_ > kEagerLaunches) record_graph();
-    // The first launch of a graph brings it to the device.
-    static_cast<void>(us());
   }
 
   /// GPU time of one product; nothing without a clock.
@@ -71,34 +64,12 @@ class Repeated {
 
  private:
   void run() {
-    if (exec_) return static_cast<void>(cuda_.graph_launch(exec_.get(), matmul_.stream()));
     for (int i = 0; i < count_; ++i) static_cast<void>(launch_());
   }
 
-  /// Left out where the call cannot be captured: then the launches are timed as they come.
-  void record_graph() {
-    const auto stream = matmul_.stream();
-    if (cuda_.stream_begin_capture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) return forget_error();
-    bool all = true;
-    for (int i = 0; i < count_; ++i) all = launch_() && all;
-    cudaGraph_t captured = nullptr;
-    if (cuda_.stream_end_capture(stream, &captured) != cudaSuccess) return forget_error();
-    const Graph graph(cuda_, captured);
-    // A graph that holds less than was launched would look fast.
-    std::size_t nodes = 0;
-    const bool counted = cuda_.graph_get_node_count(captured, &nodes) == cudaSuccess;
-    if (!all || !counted || nodes < static_cast<std::size_t>(count_)) return;
-    cudaGraphExec_t exec = nullptr;
-    if (cuda_.graph_instantiate(&exec, captured) != cudaSuccess) return forget_error();
-    exec_ = GraphExec(cuda_, exec);
-  }
-  void forget_error() { static_cast<void>(cuda_.get_last_error()); }
-
-  const CudaApi& cuda_;
   PreparedMatmul& matmul_;
   Launch launch_;
   int count_ = 1;
-  GraphExec exec_;
   std::vector<double> times_;
 };
 
@@ -141,7 +112,7 @@ void look_for_faster_result(Session& session, PreparedMatmul& matmul, const Heur
   for (std::size_t i = 0; i < count; ++i) {
     const auto& result = answer.results[i];
     if (i > 0 && !is_right(session, matmul, result)) continue;
-    Repeated launches(session, matmul, launch_of(session, matmul, result.algo));
+    Repeated launches(matmul, launch_of(session, matmul, result.algo));
     for (int round = 0; round < kRoundsOfLong; ++round) launches.measure();
     if (!launches.measured() || (i > 0 && launches.best() * (at == 0 ? kWorthAChange : 1) >= best)) continue;
     best = launches.best();
@@ -165,8 +136,8 @@ void compare_times(Session& session, PreparedMatmul& matmul, const CublasForm& f
   // What once seemed slower is measured again and the better of both counts: a machine has its moments.
   double ratio = 0;
   for (int times = 0; times < 2; ++times) {
-    Repeated cublas(session, matmul, by_cublas);
-    Repeated lt(session, matmul, launch_of(session, matmul, answer.results.front().algo));
+    Repeated cublas(matmul, by_cublas);
+    Repeated lt(matmul, launch_of(session, matmul, answer.results.front().algo));
     cublas.measure();
     if (!cublas.measured()) return;
     take_turns(cublas, lt);

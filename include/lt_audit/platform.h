@@ -5,6 +5,7 @@
 // contract is NVIDIA's: cublasLt.h and cublas_api.h 13.1.0, cuda_runtime_api.h 13.0.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -156,6 +157,9 @@ struct KernelApi {
   Fn<cudaError_t(const CompareSpec&, VerificationRecord*, cudaStream_t)> compare;
   /// Freivalds' check: D x against alpha A (B x) + beta C x, exact, for random x; before the call and after it.
   Fn<cudaError_t(const ProductSpec&, VerificationRecord*, cudaStream_t)> freivalds;
+  /// Keeps the stream busy for so many nanoseconds, so that the host gets ahead of it: what is enqueued meanwhile runs
+  /// without waiting for the host, and events around it see the GPU's time alone.
+  Fn<cudaError_t(std::int64_t, cudaStream_t)> occupy;
 };
 
 /// Everything an audit calls. Copyable: a decorator copies the platform and replaces functions in the copy.

@@ -29,8 +29,8 @@ class Bench {
   Verifier& verifier() { return verifier_; }
   /// cuBLAS on this stream, its handle made at the first use.
   CublasCall& cublas();
-  /// GPU microseconds between the stream's work before `work` and what it launched; synchronises the stream. Nothing
-  /// where the platform has no clock.
+  /// GPU microseconds of what `work` launches, a dozen calls at most: with more the host falls behind a GPU that is
+  /// faster, and its time counts too. Synchronises the stream. Nothing where the platform has no clock.
   std::optional<double> gpu_us(const std::function<void()>& work);
 
   /// Buffers with addresses for the problem; those of an earlier problem are gone. Nothing, and the reason in

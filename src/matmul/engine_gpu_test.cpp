@@ -1,8 +1,11 @@
 // The engine on a real GPU: everything that is documented runs, is verified, and leaves the guard zones alone.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "lt_audit/error.h"
 #include "lt_audit/verdict.h"
+#include "matmul/beside_problems.h"
 #include "matmul/engine.h"
 #include "platform/platforms.h"
 #include "workload/problem_text.h"
@@ -47,6 +50,38 @@ TEST_F(EngineOnGpu, VerifiesLargeProductsByFreivaldsAndFindsOneWrongElement) {
   const auto observation = MatmulEngine(faulty, {}).run(problem);
   EXPECT_EQ(outcome_of(observation), Outcome::wrong_result);
   EXPECT_EQ(observation.verification->wrong, 1U);
+}
+
+TEST_F(EngineOnGpu, VerifiesWhatGoesWithAProduct) {
+  MatmulEngine engine(*platform_, {});
+  const auto expect_correct = [&](const auto& texts) {
+    for (const char* text : texts) {
+      const auto observation = engine.run(problem_from_text(text));
+      EXPECT_EQ(outcome_of(observation), Outcome::correct) << text << ": " << describe(observation);
+    }
+  };
+  expect_correct(kComplexProblems);
+  expect_correct(kScaledProblems);
+  expect_correct(kEpilogueProblems);
+}
+
+TEST_F(EngineOnGpu, SeesAnAttributeThatIsIgnored) {
+  // The library is not told of it, and the engine does not know.
+  for (const auto& [text, ignored] : std::map<const char*, cublasLtMatmulDescAttributes_t>{
+           {"m=96,n=80,k=256,ta=t,a=e4m3,d=bf16,scale_a=scalar", CUBLASLT_MATMUL_DESC_A_SCALE_POINTER},
+           {"m=96,n=80,k=64,ta=c,a=c32", CUBLASLT_MATMUL_DESC_TRANSB},
+           {"m=96,n=80,k=64,a=f16,epilogue=gelu", CUBLASLT_MATMUL_DESC_EPILOGUE}}) {
+    Platform deaf = *platform_;
+    deaf.lt.matmul_desc_set_attribute = [this, ignored = ignored](cublasLtMatmulDesc_t desc, auto attribute,
+                                                                  const void* value, std::size_t bytes) {
+      // For a conjugate: transa as if it were only transposed.
+      const auto transposed = static_cast<std::int32_t>(CUBLAS_OP_T);
+      const bool conjugate = ignored == CUBLASLT_MATMUL_DESC_TRANSB && attribute == CUBLASLT_MATMUL_DESC_TRANSA;
+      if (attribute == ignored && !conjugate) return CUBLAS_STATUS_SUCCESS;
+      return platform_->lt.matmul_desc_set_attribute(desc, attribute, conjugate ? &transposed : value, bytes);
+    };
+    EXPECT_EQ(outcome_of(MatmulEngine(deaf, {}).run(problem_from_text(text))), Outcome::wrong_result) << text;
+  }
 }
 
 TEST_F(EngineOnGpu, SeesAChangedInputOfALargeProduct) {

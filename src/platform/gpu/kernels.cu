@@ -307,6 +307,16 @@ __global__ void __launch_bounds__(kThreads)
   record->first_actual = result.actual;
 }
 
+__global__ void occupy_kernel(std::int64_t nanoseconds) {
+  const auto now = [] {
+    std::uint64_t time = 0;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+    return static_cast<std::int64_t>(time);
+  };
+  const std::int64_t start = now();
+  while (now() - start < nanoseconds) __nanosleep(100);
+}
+
 }  // namespace
 
 cudaError_t prepare_on_gpu(const PrepareSpec& spec, cudaStream_t stream) {
@@ -315,6 +325,11 @@ cudaError_t prepare_on_gpu(const PrepareSpec& spec, cudaStream_t stream) {
 
 cudaError_t inspect_on_gpu(const InspectSpec& spec, VerificationRecord* record, cudaStream_t stream) {
   return walk<true>(spec.regions, record, stream);
+}
+
+cudaError_t occupy_on_gpu(std::int64_t nanoseconds, cudaStream_t stream) {
+  occupy_kernel<<<1, 1, 0, stream>>>(nanoseconds);
+  return cudaPeekAtLastError();
 }
 
 cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, cudaStream_t stream) {

@@ -12,5 +12,7 @@ cudaError_t prepare_on_gpu(const PrepareSpec& spec, cudaStream_t stream);
 cudaError_t inspect_on_gpu(const InspectSpec& spec, VerificationRecord* record, cudaStream_t stream);
 cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, cudaStream_t stream);
 cudaError_t freivalds_on_gpu(const ProductSpec& spec, VerificationRecord* record, cudaStream_t stream);
+/// One thread that looks at the clock until this many nanoseconds have passed.
+cudaError_t occupy_on_gpu(std::int64_t nanoseconds, cudaStream_t stream);
 
 }  // namespace lt_audit

@@ -127,6 +127,7 @@ KernelApi make_gpu_kernel_table() {
   api.inspect = inspect_on_gpu;
   api.compare = compare_on_gpu;
   api.freivalds = freivalds_on_gpu;
+  api.occupy = occupy_on_gpu;
   return api;
 }
 

@@ -77,6 +77,7 @@ KernelApi guard_kernels(const std::shared_ptr<World>& world, const KernelApi& ke
   guarded_kernels.inspect = guarded<InspectSpec>(world, kernels.inspect);
   guarded_kernels.compare = guarded<CompareSpec>(world, kernels.compare);
   guarded_kernels.freivalds = guarded<ProductSpec>(world, kernels.freivalds);
+  guarded_kernels.occupy = kernels.occupy;
   return guarded_kernels;
 }
 
