@@ -12,7 +12,7 @@ namespace {
 /// Left to the library: its own workspaces, module code.
 constexpr std::size_t kReserveBytes = std::size_t{256} << 20;
 
-/// The host needs about 10 us for a matmul, cuBLAS some more: enough for a dozen of them.
+/// The host needs about 10 us to enqueue a matmul of cuBLASLt and up to 31 us for one of cuBLAS: enough for a handful.
 constexpr std::int64_t kLeadNs = 200'000;
 
 Stream make_stream(const CudaApi& cuda) {

@@ -29,7 +29,7 @@ class Bench {
   Verifier& verifier() { return verifier_; }
   /// cuBLAS on this stream, its handle made at the first use.
   CublasCall& cublas();
-  /// GPU microseconds of what `work` launches, a dozen calls at most: with more the host falls behind a GPU that is
+  /// GPU microseconds of what `work` launches, a handful of calls: with more the host falls behind a GPU that is
   /// faster, and its time counts too. Synchronises the stream. Nothing where the platform has no clock.
   std::optional<double> gpu_us(const std::function<void()>& work);
 
