@@ -69,8 +69,8 @@ TEST(ElementTypes, Fp8AndIntegersSaturate) {
 
 TEST(ElementTypes, AllOnesIsNoNumberInFloatingTypes) {
   const std::array<std::uint64_t, 2> ones{~0ULL, ~0ULL};
-  for (const auto type : {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8F_E4M3, CUDA_R_8F_E5M2,
-                          CUDA_C_32F, CUDA_C_64F}) {
+  for (const auto type :
+       {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8F_E4M3, CUDA_R_8F_E5M2, CUDA_C_32F, CUDA_C_64F}) {
     EXPECT_TRUE(std::isnan(decode(type, ones.data()))) << name_of(type);
   }
 }
