@@ -1,8 +1,10 @@
 // An application's own products: import of its logs, the audit of the workload, one of its cases again.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -26,7 +28,19 @@ const std::string kScaledGemm =
     "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasLtMatmul with transpose_mat1 t transpose_mat2 n m 96 n "
     "64 k 64 mat1_ld 64 mat2_ld 64 result_ld 96 computeType 68 scaleType 0";
 
+const std::string kBatched = std::string(LT_AUDIT_DATA_DIR) + "/workloads/ltonly_bmm.log";
 const std::string kGpt2 = std::string(LT_AUDIT_DATA_DIR) + "/workloads/ltonly_gpt2.log";
+
+/// Some lines of a log as one of their own: the simulator multiplies on the host, and a whole log takes it half a
+/// minute under a sanitizer.
+void write_lines(const std::string& log, const std::set<int>& wanted, const std::filesystem::path& to) {
+  std::ifstream in(log);
+  std::ofstream out(to);
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (wanted.contains(++number)) out << line << '\n';
+  }
+}
 
 TEST_F(WorkloadTest, ImportWritesTheWorkloadAndSaysWhatIsInIt) {
   const Finished finished = run_program({"import", kGpt2}, here());
@@ -75,19 +89,22 @@ TEST_F(WorkloadTest, RunAuditsEveryProblemOfALogInTheOrderOfItsCalls) {
 }
 
 TEST_F(WorkloadTest, AWorkloadFileGivesTheSameAuditAsItsLog) {
-  ASSERT_EQ(run_program({"import", kGpt2, "-o", "w.json"}, here()).code, 0);
-  ASSERT_EQ(run_program({"run", "--workload", kGpt2, "--target", "simulator", "--json", "log.json"}, here()).code, 0);
+  write_lines(kGpt2, {12, 28, 29}, here_ / "app.log");
+  ASSERT_EQ(run_program({"import", "app.log", "-o", "w.json"}, here()).code, 0);
+  ASSERT_EQ(run_program({"run", "--workload", "app.log", "--target", "simulator", "--json", "log.json"}, here()).code,
+            0);
   ASSERT_EQ(run_program({"run", "--workload", "w.json", "--target", "simulator", "--json", "file.json"}, here()).code,
             0);
   EXPECT_EQ(differing_cases(file_json(here_ / "log.json"), file_json(here_ / "file.json")), Words{});
 }
 
 TEST_F(WorkloadTest, AFaultShowsAsWrongWithTheLineOfTheLog) {
+  write_lines(kGpt2, {12, 28}, here_ / "app.log");
   const Finished finished =
-      run_program({"run", "--workload", kGpt2, "--target", "simulator", "--inject", "k-tail-lost"}, here());
+      run_program({"run", "--workload", "app.log", "--target", "simulator", "--inject", "k-tail-lost"}, here());
   EXPECT_EQ(finished.code, 1);
   EXPECT_TRUE(contains(finished.out, "wrong ")) << finished.out;
-  EXPECT_TRUE(contains(finished.out, "ltonly_gpt2.log:28\n")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "app.log:2\n")) << finished.out;
 }
 
 TEST_F(WorkloadTest, WhatTheAuditCannotHoldIsNoOk) {
@@ -105,12 +122,13 @@ TEST_F(WorkloadTest, WhatTheAuditCannotHoldIsNoOk) {
   EXPECT_TRUE(contains(finished.out, "app.log:2 without aScaleMode=VEC64_32F")) << finished.out;
 }
 
-TEST_F(WorkloadTest, EveryProductOfTheBatchedLogIsAudited) {
-  // Complex types and scale factors too.
-  const Finished finished = run_program(
-      {"run", "--workload", LT_AUDIT_DATA_DIR "/workloads/ltonly_bmm.log", "--target", "simulator"}, here());
+TEST_F(WorkloadTest, AProductOfEachTypeOfTheBatchedLogIsAudited) {
+  // FP16, BF16, FP32, FP64 and complex FP32.
+  write_lines(kBatched, {2, 7, 12, 17, 22}, here_ / "app.log");
+  const Finished finished = run_program({"run", "--workload", "app.log", "--target", "simulator"}, here());
   EXPECT_EQ(finished.code, 0) << finished.err;
-  EXPECT_TRUE(contains(finished.out, "25 problems of the workload: 25 ok")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "a=c32")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "5 problems of the workload: 5 ok")) << finished.out;
 }
 
 TEST_F(WorkloadTest, EveryKeyOfAProblemTextStandsInItsPage) {
@@ -118,7 +136,7 @@ TEST_F(WorkloadTest, EveryKeyOfAProblemTextStandsInItsPage) {
   const std::string mark = "the keys are ";
   const auto begin = finished.err.find(mark);
   ASSERT_NE(begin, std::string::npos) << finished.err;
-  std::ifstream file(LT_AUDIT_DATA_DIR "/../../docs/guide/problem.md");
+  std::ifstream file(std::string(LT_AUDIT_DATA_DIR) + "/../../docs/guide/problem.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   std::istringstream keys(finished.err.substr(begin + mark.size()));
   int count = 0;
@@ -135,8 +153,9 @@ TEST_F(WorkloadTest, EveryKeyOfAProblemTextStandsInItsPage) {
 }
 
 TEST_F(WorkloadTest, ACaseOfAWorkloadRunsAgainFromTheReport) {
-  run_program({"run", "--workload", kGpt2, "--target", "simulator"}, here());
-  const Finished finished = run_program({"replay", "lt-audit.json:graph-capture/problem-14.replay"}, here());
+  write_lines(kGpt2, {28, 29}, here_ / "app.log");
+  run_program({"run", "--workload", "app.log", "--target", "simulator"}, here());
+  const Finished finished = run_program({"replay", "lt-audit.json:graph-capture/problem-2.replay"}, here());
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_TRUE(contains(finished.err, "cudaStreamBeginCapture(")) << finished.err;
 }
