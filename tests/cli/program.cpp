@@ -19,7 +19,8 @@ namespace lt_audit {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kLimit = std::chrono::minutes(2);
+/// A quick audit takes a minute and a half under a sanitizer on two busy cores.
+constexpr auto kLimit = std::chrono::minutes(5);
 
 struct Pipe {
   Pipe() {
@@ -108,7 +109,7 @@ Finished Program::wait(const std::function<void()>& meanwhile) {
     }
     if (Clock::now() > end) {
       kill(pid_, SIGKILL);
-      finished.err += "\n(killed by the test: no end after two minutes)";
+      finished.err += "\n(killed by the test: no end after five minutes)";
       break;
     }
   }
