@@ -29,4 +29,16 @@ inline bool has_row(std::string_view page, std::string_view word) {
   return page.find("\n| " + std::string(word) + " ") != std::string_view::npos;
 }
 
+/// The same of a check that is a table of scenarios: its reasons are GROUP-DEFECT, and its page has a row for both.
+inline void expect_scenario_explained(const Check& check, const Case& the_case, const Verdict& verdict,
+                                      const std::string& group) {
+  expect_explained(check, the_case, verdict);
+  if (verdict.status == Status::pass) return;
+  ASSERT_EQ(verdict.reason.find(group + "-"), 0U) << verdict.reason;
+  const auto defect = verdict.reason.substr(group.size() + 1);
+  const auto page = page_of(check.info().id);
+  EXPECT_TRUE(has_row(page, group)) << group;
+  EXPECT_TRUE(has_row(page, defect)) << defect;
+}
+
 }  // namespace lt_audit

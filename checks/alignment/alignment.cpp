@@ -105,7 +105,7 @@ std::string kebab(std::string_view words) {
 bool cublas_is_right(const Observation& observation) {
   if (!observation.cublas || observation.cublas->status != "SUCCESS" || !observation.cublas->verification) return false;
   const auto& seen = *observation.cublas->verification;
-  return seen.all_right() && seen.bytes_outside_d() == 0 && seen.input_bytes_changed() == 0;
+  return seen.all_right() && seen.nothing_else_written();
 }
 
 /// "A has 8 bytes and 256 are declared; lda 97": what is not default about addresses and strides.

@@ -79,22 +79,14 @@ constexpr std::array kCauses{
           "results that are mostly not zero, all compared", "run the case with other sizes: lt-audit replay"},
 };
 
-std::string fact(const Observation& observation, const char* name) {
-  const auto found = observation.facts.find(name);
-  return found == observation.facts.end() ? std::string() : found->second;
-}
-
 std::string what_cublas_did(const Observation& observation) {
   if (!observation.cublas || observation.cublas->call.empty()) return {};
   const auto outcome = outcome_of_cublas(observation);
   std::string_view how;
   if (outcome == Outcome::correct) how = " with the right numbers";
   if (outcome != Outcome::correct && outcome != Outcome::refused && outcome != Outcome::unproven) {
-    Observation as_matmul;
-    as_matmul.stages = {{"matmul", observation.cublas->call, observation.cublas->status}};
-    as_matmul.verification = observation.cublas->verification;
     // The words of the table, of which the name of the call is not the right one here.
-    const auto text = describe(as_matmul);
+    const auto text = describe(cublas_as_matmul(*observation.cublas));
     return fmt::format("; {} returns {}{}", observation.cublas->call, observation.cublas->status,
                        text.substr(std::min(text.find(';'), text.size())));
   }
@@ -107,18 +99,18 @@ std::string sentence_of(const Case& the_case, const Observation& observation) {
                                  name_of(p.type_d), name_of(p.compute_type), p.m, p.n, p.k, name_of(p.transa),
                                  name_of(p.transb), p.batch_count > 1 ? fmt::format(", batch {}", p.batch_count) : "",
                                  describe(observation), what_cublas_did(observation));
-  if (const auto ratio = fact(observation, kRatio); !ratio.empty()) {
-    text += fmt::format("; {} us against {} us of cuBLAS, {} times as long, spread {}", fact(observation, kLtUs),
-                        fact(observation, kCublasUs), ratio, fact(observation, kSpread));
+  if (const auto ratio = observation.fact(kRatio); !ratio.empty()) {
+    text += fmt::format("; {} us against {} us of cuBLAS, {} times as long, spread {}", observation.fact(kLtUs),
+                        observation.fact(kCublasUs), ratio, observation.fact(kSpread));
   }
-  if (const auto faster = fact(observation, kFasterResult); !faster.empty()) text += "; " + faster;
+  if (const auto faster = observation.fact(kFasterResult); !faster.empty()) text += "; " + faster;
   return text;
 }
 
 /// True when both are right and cuBLASLt is slower by more than noise and by more than is worth a row of the table.
 bool is_slower(const Observation& observation) {
-  return fact(observation, kSpeed) == kCublasFaster &&
-         std::strtod(fact(observation, kRatio).c_str(), nullptr) > kReportedRatio;
+  return observation.fact(kSpeed) == kCublasFaster &&
+         std::strtod(observation.fact(kRatio).c_str(), nullptr) > kReportedRatio;
 }
 
 class CublasParity : public Check {
@@ -171,7 +163,7 @@ class CublasParity : public Check {
       return verdict(Status::warn, Outcome::unproven, "unproven");
     }
     if (!is_slower(observation)) return pass(lt);
-    const bool another = !fact(observation, kFasterResult).empty();
+    const bool another = !observation.fact(kFasterResult).empty();
     return verdict(Status::warn, Outcome::slower, another ? "lt-first-result-slower" : "lt-slower");
   }
 
@@ -193,7 +185,7 @@ class CublasParity : public Check {
   }
 
   static Verdict judge_defaults(const Observation& observation) {
-    const auto changed = fact(observation, kChanged);
+    const auto changed = observation.fact(kChanged);
     // No matmul was called: the outcome is about the modes.
     if (changed.empty()) return pass(Outcome::correct);
     return {Status::fail, Outcome::wrong_result, "handle-default-changed", "of a new handle " + changed};

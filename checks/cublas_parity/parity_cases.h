@@ -54,6 +54,8 @@ CublasForm form_of(const Case& the_case);
 
 /// True when cuBLAS took the product and everything that it left behind is right.
 bool cublas_is_right(const Observation& observation);
+/// What cuBLAS did, as if it were the matmul: the same reading of a verification as for cublasLtMatmul.
+Observation cublas_as_matmul(const CublasObservation& cublas);
 /// What cuBLAS left behind in one word, `refused` when it took nothing.
 Outcome outcome_of_cublas(const Observation& observation);
 /// True when cuBLASLt took the product and nothing wrong was seen.

@@ -152,15 +152,18 @@ Observation observe(Session& session, const Case& the_case) {
   return the_case.id == kDefaults ? observe_defaults(session) : observe_parity(session, the_case);
 }
 
+Observation cublas_as_matmul(const CublasObservation& cublas) {
+  Observation observation;
+  observation.stages = {{"matmul", cublas.call, cublas.status}};
+  observation.verification = cublas.verification;
+  return observation;
+}
+
 Outcome outcome_of_cublas(const Observation& observation) {
   if (!observation.cublas || observation.cublas->status != "SUCCESS" || !observation.cublas->verification) {
     return Outcome::refused;
   }
-  // The same reading of a verification as for cublasLtMatmul.
-  Observation as_matmul;
-  as_matmul.stages = {{"matmul", observation.cublas->call, observation.cublas->status}};
-  as_matmul.verification = observation.cublas->verification;
-  return outcome_of(as_matmul);
+  return outcome_of(cublas_as_matmul(*observation.cublas));
 }
 
 bool cublas_is_right(const Observation& observation) {

@@ -142,13 +142,13 @@ class GraphCapture : public ScenarioCheck {
  protected:
   std::optional<ScenarioResult> judge_scenario(const Scenario& scenario,
                                                const Observation& observation) const override {
-    const auto defect = observation.facts.find(kDefect);
-    if (defect == observation.facts.end()) return std::nullopt;
+    const auto defect = observation.fact(kDefect);
+    if (defect.empty()) return std::nullopt;
     // A trap: every status said SUCCESS, and CUDA's own rules explain what happened.
     const bool must_work = scenario.expectation == Expectation::must_work;
-    const bool trap = !must_work && (defect->second == "outside-graph" || defect->second == "capture-lost");
-    return ScenarioResult{defect->second == "stale" ? Outcome::stale : Outcome::not_captured,
-                          trap ? Status::warn : Status::fail, defect->second};
+    const bool trap = !must_work && (defect == "outside-graph" || defect == "capture-lost");
+    return ScenarioResult{defect == "stale" ? Outcome::stale : Outcome::not_captured,
+                          trap ? Status::warn : Status::fail, defect};
   }
 
   std::string sentence(const Scenario& scenario, const Observation& observation) const override {
@@ -158,9 +158,8 @@ class GraphCapture : public ScenarioCheck {
       text = fmt::format("{}: {} returns {}", scenario.title, said->call, said->status);
     }
     if (end != nullptr) text += fmt::format("; cudaStreamEndCapture returns {}", end->status);
-    const auto nodes = observation.facts.find(kNodes);
-    if (nodes != observation.facts.end()) {
-      text += fmt::format(" with {} node{}", nodes->second, nodes->second == "1" ? "" : "s");
+    if (const auto nodes = observation.fact(kNodes); !nodes.empty()) {
+      text += fmt::format(" with {} node{}", nodes, nodes == "1" ? "" : "s");
     }
     return text;
   }

@@ -35,13 +35,7 @@ class GraphCaptureTest : public testing::Test {
   const Case& named(const std::string& id) const { return cases_.at(id); }
   Verdict judge(const Case& the_case, const Observation& observation) const {
     const auto verdict = check_->judge(the_case, observation);
-    expect_explained(*check_, the_case, verdict);
-    if (verdict.status == Status::pass) return verdict;
-    const auto group = scenario_of(the_case).group;
-    EXPECT_EQ(verdict.reason.find(group + "-"), 0U) << verdict.reason;
-    const auto defect = verdict.reason.substr(group.size() + 1);
-    EXPECT_TRUE(has_row(page_of("graph-capture"), group)) << group;
-    EXPECT_TRUE(has_row(page_of("graph-capture"), defect)) << defect;
+    expect_scenario_explained(*check_, the_case, verdict, scenario_of(the_case).group);
     return verdict;
   }
   /// An empty defect is a pass.

@@ -60,8 +60,8 @@ MatmulProblem problem_of(const Form& form) {
 }
 
 long long bytes_of_fact(const Observation& observation, const char* name) {
-  const auto found = observation.facts.find(name);
-  return found == observation.facts.end() ? 0 : std::stoll(found->second);
+  const auto bytes = observation.fact(name);
+  return bytes.empty() ? 0 : std::stoll(bytes);
 }
 
 class HandleLifetime : public ScenarioCheck {
@@ -101,11 +101,10 @@ class HandleLifetime : public ScenarioCheck {
 
   std::string sentence(const Scenario& scenario, const Observation& observation) const override {
     auto text = ScenarioCheck::sentence(scenario, observation);
-    const auto pairs = observation.facts.find("pairs");
-    if (pairs == observation.facts.end()) return text;
+    const auto pairs = observation.fact("pairs");
+    if (pairs.empty()) return text;
     return fmt::format("{}; {} bytes of device memory and {} bytes of host memory are gone after {} pairs", text,
-                       bytes_of_fact(observation, kDeviceBytesLost), bytes_of_fact(observation, kHostBytesLost),
-                       pairs->second);
+                       bytes_of_fact(observation, kDeviceBytesLost), bytes_of_fact(observation, kHostBytesLost), pairs);
   }
 };
 

@@ -38,14 +38,8 @@ class HandleLifetimeTest : public testing::Test {
   const Case& named(const std::string& id) const { return cases_.at(id); }
   Verdict judge(const Case& the_case, const Observation& observation) const {
     const auto verdict = check_->judge(the_case, observation);
-    expect_explained(*check_, the_case, verdict);
-    if (verdict.status == Status::pass) return verdict;
-    // GROUP-DEFECT; a scenario is a group of its own.
-    const auto group = the_case.parameters.at("scenario");
-    EXPECT_EQ(verdict.reason.find(group + "-"), 0U) << verdict.reason;
-    const auto defect = verdict.reason.substr(group.size() + 1);
-    EXPECT_TRUE(has_row(page_of("handle-lifetime"), group)) << group;
-    EXPECT_TRUE(has_row(page_of("handle-lifetime"), defect)) << defect;
+    // A scenario is a group of its own.
+    expect_scenario_explained(*check_, the_case, verdict, the_case.parameters.at("scenario"));
     return verdict;
   }
   void expect(const std::string& scenario, const Observation& observation, Status status,

@@ -100,18 +100,13 @@ bool is_reuse(std::string_view kind) {
 
 bool is_misuse(std::string_view kind) { return kind == kNoneRequested || kind == kWorkspaceWithheld; }
 
-std::string fact(const Observation& observation, const char* name) {
-  const auto found = observation.facts.find(name);
-  return found == observation.facts.end() ? std::string() : found->second;
-}
-
 std::string sentence_of(const Case& the_case, const Observation& observation) {
   const auto& p = the_case.problem;
   const auto product = fmt::format("{} x {} -> {}, {}, {}x{}x{}, {}{}, workspace limit {}", name_of(p.type_a),
                                    name_of(p.type_b), name_of(p.type_d), name_of(p.compute_type), p.m, p.n, p.k,
                                    name_of(p.transa), name_of(p.transb), p.workspace_bytes);
-  const auto detail = fact(observation, kDefectDetail);
-  const auto algorithm = fact(observation, kAlgorithm);
+  const auto detail = observation.fact(kDefectDetail);
+  const auto algorithm = observation.fact(kAlgorithm);
   const auto numbers = outcome_of(observation);
   if (!detail.empty() && (numbers == Outcome::correct || numbers == Outcome::refused)) {
     return fmt::format("{} ({})", detail, product);
@@ -182,7 +177,7 @@ class HeuristicValidity : public Check {
     }
     const bool numbers_wrong = outcome != Outcome::correct && !refusal && outcome != Outcome::unproven;
     if (numbers_wrong) return verdict(status_of(Expectation::must_work, outcome), reason_of(the_case, outcome));
-    if (const auto defect = fact(observation, kDefect); !defect.empty()) {
+    if (const auto defect = observation.fact(kDefect); !defect.empty()) {
       // What an algorithm says of itself is a trap, not a wrong answer; and what nobody promised may come back empty.
       const bool trap = defect.starts_with("capability-") || defect == "algo-check-disagrees" ||
                         the_case.expectation != Expectation::must_work;

@@ -139,9 +139,9 @@ class KnownIssues : public Check {
     const auto& issue = issue_of(the_case);
     const Outcome outcome = outcome_of(observation);
     const auto sentence = [&](std::string_view says) {
-      const auto algorithm = observation.facts.find("algorithm");
+      const auto algorithm = observation.fact("algorithm");
       return fmt::format("{} {}: {}{}", issue.id, says, describe(observation),
-                         algorithm == observation.facts.end() ? "" : fmt::format(" ({})", algorithm->second));
+                         algorithm.empty() ? "" : fmt::format(" ({})", algorithm));
     };
     if (shows(issue, the_case.expectation, outcome))
       return {Status::fail, outcome, "confirmed-" + kebab(issue.id), sentence("shows")};

@@ -195,9 +195,8 @@ class Workspace : public ScenarioCheck {
  protected:
   std::optional<ScenarioResult> judge_scenario(const Scenario& scenario,
                                                const Observation& observation) const override {
-    const auto found = observation.facts.find(kDefect);
-    if (found == observation.facts.end()) return std::nullopt;
-    const auto& defect = found->second;
+    const auto defect = observation.fact(kDefect);
+    if (defect.empty()) return std::nullopt;
     if (defect == "bits-change") return ScenarioResult{Outcome::nondeterministic, Status::fail, defect};
     if (defect == "stale-workspace") return ScenarioResult{Outcome::stale, Status::fail, defect};
     // A refused call that wrote is never right; an offer that is not kept is a trap where nothing was promised.
@@ -207,12 +206,8 @@ class Workspace : public ScenarioCheck {
   }
 
   std::string sentence(const Scenario& scenario, const Observation& observation) const override {
-    const auto fact = [&](const char* name) {
-      const auto found = observation.facts.find(name);
-      return found == observation.facts.end() ? std::string() : found->second;
-    };
-    const auto defect = fact(kDefectDetail);
-    const auto detail = fact(kDetail);
+    const auto defect = observation.fact(kDefectDetail);
+    const auto detail = observation.fact(kDetail);
     const auto said =
         defect.empty() ? ScenarioCheck::sentence(scenario, observation) : fmt::format("{}: {}", scenario.title, defect);
     return detail.empty() ? said : fmt::format("{} ({})", said, detail);

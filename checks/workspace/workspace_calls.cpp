@@ -79,13 +79,19 @@ void run_each(Session& session, PreparedMatmul& matmul, const Chosen& chosen, co
   }
 }
 
-Observation unaligned(Session& session, const Case& the_case, Need need) {
+/// The first algorithm of this need, called with every part that `parts_of` makes of the problem's workspace and of the
+/// bytes that the algorithm asks for.
+template <class PartsOf>
+Observation call_with(Session& session, const Case& the_case, Need need, bool go_on, PartsOf parts_of) {
   Observation observation;
   auto matmul = session.prepare(the_case.problem);
   const auto chosen = choose(session, matmul, need, observation);
-  run_each(session, matmul, chosen, {whole(matmul)}, true, observation);
+  const std::vector<Part> parts = parts_of(whole(matmul), static_cast<std::size_t>(chosen.read.workspace_bytes));
+  run_each(session, matmul, chosen, parts, go_on, observation);
   return observation;
 }
+
+std::vector<Part> all_of_it(const Part& all, std::size_t /*asked*/) { return {all}; }
 
 }  // namespace
 
@@ -153,11 +159,9 @@ bool run_verified(Session& session, PreparedMatmul& matmul, const cublasLtMatmul
 }
 
 Observation exact(Session& session, const Case& the_case) {
-  Observation observation;
-  auto matmul = session.prepare(the_case.problem);
-  const auto chosen = choose(session, matmul, Need::some, observation);
-  run_each(session, matmul, chosen, {{matmul.pointers().workspace, chosen.read.workspace_bytes}}, true, observation);
-  return observation;
+  return call_with(session, the_case, Need::some, true, [](const Part& all, std::size_t asked) {
+    return std::vector<Part>{{all.begin, asked}};
+  });
 }
 
 /// Four times what the heuristic was allowed, and the same from another aligned address.
@@ -181,44 +185,34 @@ Observation larger(Session& session, const Case& the_case) {
 /// The memory that the algorithm asks for is there each time, so that a call that runs all the same does no harm and
 /// shows how far it writes.
 Observation too_small(Session& session, const Case& the_case) {
-  Observation observation;
-  auto matmul = session.prepare(the_case.problem);
-  const auto chosen = choose(session, matmul, Need::some, observation);
-  const auto asked = chosen.read.workspace_bytes;
-  void* const begin = matmul.pointers().workspace;
-  run_each(session, matmul, chosen, {{begin, 0}, {begin, asked / 2}, {begin, asked - 1}}, false, observation);
-  return observation;
+  return call_with(session, the_case, Need::some, false, [](const Part& all, std::size_t asked) {
+    return std::vector<Part>{{all.begin, 0}, {all.begin, asked / 2}, {all.begin, asked - 1}};
+  });
 }
 
 Observation null_needed(Session& session, const Case& the_case) {
-  Observation observation;
-  auto matmul = session.prepare(the_case.problem);
-  const auto chosen = choose(session, matmul, Need::some, observation);
-  run_each(session, matmul, chosen, {{nullptr, 0}, {nullptr, chosen.read.workspace_bytes}}, false, observation);
-  return observation;
+  return call_with(session, the_case, Need::some, false, [](const Part& /*all*/, std::size_t asked) {
+    return std::vector<Part>{{nullptr, 0}, {nullptr, asked}};
+  });
 }
 
 Observation null_unneeded(Session& session, const Case& the_case) {
-  Observation observation;
-  auto matmul = session.prepare(the_case.problem);
-  const auto chosen = choose(session, matmul, Need::none, observation);
-  run_each(session, matmul, chosen, {{nullptr, 0}}, true, observation);
-  return observation;
+  return call_with(session, the_case, Need::none, true, [](const Part& /*all*/, std::size_t /*asked*/) {
+    return std::vector<Part>{{nullptr, 0}};
+  });
 }
 
 Observation null_sized(Session& session, const Case& the_case) {
-  Observation observation;
-  auto matmul = session.prepare(the_case.problem);
-  const auto chosen = choose(session, matmul, Need::none, observation);
-  run_each(session, matmul, chosen, {{nullptr, whole(matmul).bytes}}, true, observation);
-  return observation;
+  return call_with(session, the_case, Need::none, true, [](const Part& all, std::size_t /*asked*/) {
+    return std::vector<Part>{{nullptr, all.bytes}};
+  });
 }
 
 Observation unaligned_needed(Session& session, const Case& the_case) {
-  return unaligned(session, the_case, Need::some);
+  return call_with(session, the_case, Need::some, true, all_of_it);
 }
 Observation unaligned_unneeded(Session& session, const Case& the_case) {
-  return unaligned(session, the_case, Need::none);
+  return call_with(session, the_case, Need::none, true, all_of_it);
 }
 
 }  // namespace lt_audit::workspace

@@ -87,6 +87,8 @@ struct Verification {
   std::uint64_t bytes_outside_d() const {
     return bytes_before_d + bytes_behind_d + padding_bytes_changed + workspace_guard_bytes_changed;
   }
+  /// Nothing changed that the call may not write: neither an input nor a byte outside D's elements.
+  bool nothing_else_written() const { return bytes_outside_d() == 0 && input_bytes_changed() == 0; }
   friend bool operator==(const Verification&, const Verification&) = default;
 };
 
@@ -147,6 +149,8 @@ struct Observation {
 
   /// The last stage with this name, or null.
   const Stage* stage(const std::string& name) const;
+  /// The fact with this name, or empty.
+  std::string fact(const std::string& name) const;
 };
 
 }  // namespace lt_audit

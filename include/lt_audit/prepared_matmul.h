@@ -136,8 +136,8 @@ class PreparedMatmul {
   /// other streams must have ended. True when everything is right.
   bool verify(Observation& observation, const MatmulProblem& expected);
   bool verify(Observation& observation) { return verify(observation, problem()); }
-  /// The memory outside D's elements alone: for a call that must not have run. `untouched` is true when D still holds
-  /// its poison in every element.
+  /// The same for a call that must not have run: true when D still holds what fill put there and nothing else changed,
+  /// and Observation::verification is then empty.
   bool verify_untouched(Observation& observation);
 
  private:

@@ -255,7 +255,7 @@ bool PreparedMatmul::verify(Observation& observation, const MatmulProblem& expec
   }
   observation.verification = verifier.read(expected, inputs, state.buffers, true);
   const auto& seen = *observation.verification;
-  return seen.all_right() && seen.bytes_outside_d() == 0 && seen.input_bytes_changed() == 0;
+  return seen.all_right() && seen.nothing_else_written();
 }
 
 bool PreparedMatmul::verify_untouched(Observation& observation) {
@@ -263,7 +263,7 @@ bool PreparedMatmul::verify_untouched(Observation& observation) {
   auto& seen = *observation.verification;
   // In place D holds C's values, and where the product would be the same nobody can tell.
   const bool nothing_written = problem().in_place ? seen.unwritten == seen.wrong : seen.unwritten == seen.compared;
-  const bool untouched = nothing_written && seen.bytes_outside_d() == 0 && seen.input_bytes_changed() == 0;
+  const bool untouched = nothing_written && seen.nothing_else_written();
   if (untouched) observation.verification.reset();
   return untouched;
 }

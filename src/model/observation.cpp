@@ -9,4 +9,9 @@ const Stage* Observation::stage(const std::string& name) const {
   return nullptr;
 }
 
+std::string Observation::fact(const std::string& name) const {
+  const auto found = facts.find(name);
+  return found == facts.end() ? std::string() : found->second;
+}
+
 }  // namespace lt_audit
