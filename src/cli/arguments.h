@@ -1,5 +1,5 @@
-// The command line after parsing: one plain struct per subcommand. CLI11 stays in parse.cpp, so that the commands build
-// quickly and tests can call them with structs.
+// The command line after parsing: one plain struct per subcommand. CLI11 stays in parse*.cpp, so that the commands
+// build quickly and tests can call them with structs.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,16 @@ inline WorkerOptions gpu_worker() {
   return worker;
 }
 
+/// Further formats of a report, beside text and JSON. Empty = not asked for, "-" = standard output.
+struct OutputArguments {
+  std::string junit;
+  std::string sarif;
+  std::string markdown;
+  std::string html;
+  /// automatic = where GITHUB_ACTIONS is true.
+  When github = When::automatic;
+};
+
 struct RunArguments {
   Selection selection;
   WorkerOptions worker = gpu_worker();
@@ -36,6 +46,7 @@ struct RunArguments {
   /// "-" = standard output.
   std::string json = "lt-audit.json";
   FailOn fail_on = FailOn::fail;
+  OutputArguments outputs;
   bool dry_run = false;
   bool profile = false;
   bool redact = false;
@@ -64,6 +75,7 @@ struct ShowArguments {
   /// CHECK or CHECK/CASE; empty: the findings.
   std::string check;
   std::string the_case;
+  OutputArguments outputs;
   bool quiet = false;
   bool verbose = false;
   When color = When::automatic;

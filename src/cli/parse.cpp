@@ -1,17 +1,12 @@
-// Command line -> arguments. The only file that includes CLI11.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
+// Command line -> arguments. CLI11 is included in parse*.cpp only.
 #include <charconv>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
 
-#include "cli/arguments.h"
+#include "cli/parse_options.h"
 #include "lt_audit/error.h"
-#include "workload/problem_text.h"
 
 namespace lt_audit {
 namespace {
@@ -22,45 +17,6 @@ constexpr const char* kExitCodes =
     "  1  findings at or over the threshold (run: --fail-on)\n"
     "  2  wrong usage or bad input file\n"
     "  3  could not audit: no GPU, no library, nothing ran, error cases, interrupted, report not written";
-
-/// "; did you mean 'X'?" or nothing.
-std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string nearest = nearest_word(word, candidates);
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-}
-
-template <class Value>
-using Choices = std::vector<std::pair<std::string, Value>>;
-
-template <class Value>
-std::vector<std::string> names_of(const Choices<Value>& choices) {
-  std::vector<std::string> names;
-  for (const auto& choice : choices) names.push_back(choice.first);
-  return names;
-}
-
-/// An option whose value is one of a few words.
-template <class Value, class Target>
-CLI::Option* add_choice(CLI::App& app, const std::string& flag, Target& target, const Choices<Value>& choices,
-                        const std::string& help) {
-  const std::vector<std::string> names = names_of(choices);
-  const auto known = [names](const std::string& word) -> std::string {
-    for (const std::string& name : names) {
-      if (name == word) return "";
-    }
-    const std::string nearest = suggestion(word, names);
-    return fmt::format("unknown value '{}'{}{} allowed: {}", word, nearest, nearest.empty() ? ";" : "",
-                       fmt::join(names, ", "));
-  };
-  const auto store = [&target, choices](const std::string& word) {
-    for (const auto& choice : choices) {
-      if (choice.first == word) target = choice.second;
-    }
-  };
-  return app.add_option_function<std::string>(flag, store, help)
-      ->check(CLI::Validator(known, ""))
-      ->type_name(fmt::format("{}", fmt::join(names, "|")));
-}
 
 void add_target(CLI::App& app, WorkerOptions& worker) {
   const Choices<TargetChoice> choices = {
@@ -75,15 +31,6 @@ void add_libraries(CLI::App& app, LibraryPaths& libraries) {
   app.add_option("--cublaslt", libraries.cublaslt, "The libcublasLt to audit (default: the one the loader finds)")
       ->type_name("PATH");
   app.add_option("--cublas", libraries.cublas, "The libcublas to compare with")->type_name("PATH");
-}
-
-/// Digits alone: a number that CLI11 would round or wrap is refused.
-template <class Number>
-std::string not_a_number(const std::string& word, const char* what) {
-  Number value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc() && end == word.data() + word.size() && value >= Number{}) return "";
-  return fmt::format("'{}' is not {}", word, what);
 }
 
 template <class Target>
@@ -132,11 +79,6 @@ void add_fault(CLI::App& app, Target& fault, const std::string& help) {
       ->type_name("FAULT");
 }
 
-void add_when(CLI::App& app, const std::string& flag, When& when, const std::string& help) {
-  const Choices<When> choices = {{"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
-  add_choice(app, flag, when, choices, help + " (default auto: on a terminal)");
-}
-
 void add_checks(CLI::App& app, Selection& selection) {
   app.add_option("CHECK", selection.checks, "Names or globs of checks (default: all)")->type_name("");
 }
@@ -144,11 +86,6 @@ void add_checks(CLI::App& app, Selection& selection) {
 void add_depth(CLI::App& app, Selection& selection) {
   const Choices<Depth> choices = {{"quick", Depth::quick}, {"default", Depth::normal}, {"full", Depth::full}};
   add_choice(app, "--depth", selection.depth, choices, "How many cases (default default)");
-}
-
-void add_verbosity(CLI::App& app, bool& quiet, bool& verbose) {
-  CLI::Option* option = app.add_flag("-q,--quiet", quiet, "Findings alone");
-  app.add_flag("-v,--verbose", verbose, "Every case")->excludes(option);
 }
 
 void declare_run(CLI::App& app, RunArguments& run) {
@@ -184,8 +121,8 @@ void declare_run(CLI::App& app, RunArguments& run) {
   app.add_option("--json", run.json,
                  "The report (default lt-audit.json); - is standard output, the text then goes to stderr")
       ->type_name("FILE");
-  const Choices<FailOn> fail_on = {{"fail", FailOn::fail}, {"warn", FailOn::warn}, {"none", FailOn::none}};
-  add_choice(app, "--fail-on", run.fail_on, fail_on, "The least status that makes the exit code 1 (default fail)");
+  add_fail_on(app, run.fail_on);
+  add_outputs(app, run.outputs);
   add_timeout(app, run.worker.timeout_s);
   add_seed(app, run.worker.seed);
   add_fault(app, run.worker.fault, "Plant a defect (lt-audit list --faults)");
@@ -213,14 +150,6 @@ void declare_list(CLI::App& app, ListArguments& list) {
   app.get_option("--depth")->needs(cases);
   app.add_flag("--faults", list.faults, "The defects that --inject can plant")->excludes(cases)->excludes(checks);
   app.add_flag("--json", list.json, "As JSON");
-}
-
-void declare_show(CLI::App& app, ShowArguments& show) {
-  app.add_option("REPORT", show.report, "A JSON report; REPORT:CHECK/CASE is accepted too")->type_name("")->required();
-  app.add_option("CHECK", show.check, "One check with all its cases, or CHECK/CASE")->type_name("");
-  app.add_option("CASE", show.the_case, "One case with its whole observation")->type_name("");
-  add_when(app, "--color", show.color, "Coloured status words");
-  add_verbosity(app, show.quiet, show.verbose);
 }
 
 void declare_env(CLI::App& app, EnvArguments& env) {
