@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/plan.h"
@@ -51,6 +52,11 @@ struct AuditOptions {
 /// Runs the audit of one device. Returns a report with complete = false when it was interrupted (SIGINT, SIGTERM).
 /// Throws AuditError (cannot_run) when no worker comes up; a dying worker later costs its case only.
 Report run_audit(const AuditOptions& options);
+
+/// Two audits of one device in turn, a few cases each, in workers of their own: the same cases of both run within
+/// moments of each other, so that what they differ in is not the time of day. For two libraries, or two settings. A
+/// signal ends both. Throws like run_audit.
+std::pair<Report, Report> run_audits_in_turn(const AuditOptions& first, const AuditOptions& second);
 
 /// Starts a worker, asks what it would audit, ends it. Throws like run_audit.
 Target probe_target(const WorkerOptions& options);

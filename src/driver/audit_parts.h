@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/audit.h"
@@ -22,5 +23,8 @@ AuditParts default_parts();
 
 /// run_audit with other parts.
 Report run_audit_with(const AuditOptions& options, const AuditParts& parts);
+/// run_audits_in_turn with other parts.
+std::pair<Report, Report> run_audits_in_turn_with(const AuditOptions& first, const AuditOptions& second,
+                                                  const AuditParts& parts);
 
 }  // namespace lt_audit

@@ -142,5 +142,64 @@ TEST_F(AuditTest, ProfilePhasesStandOnceAndEndWithTheTotal) {
   }
 }
 
+class AuditsInTurn : public AuditTest {
+ protected:
+  AuditsInTurn() {
+    registry_.clear();
+    auto cases = numbered("a", 40);
+    cases[3].isolated = true;
+    registry_.push_back(std::make_unique<FakeCheck>("alpha", std::move(cases)));
+    other_ = options_;
+    options_.progress = [this](const ProgressEvent&) { turns_ += 'A'; };
+    other_.progress = [this](const ProgressEvent&) { turns_ += 'B'; };
+  }
+
+  std::pair<Report, Report> run_both(const std::string& script) {
+    return run_audits_in_turn_with(options_, other_, {registry_, fake_worker_command(script)});
+  }
+
+  AuditOptions other_;
+  std::string turns_;
+};
+
+TEST_F(AuditsInTurn, RunTheSameCasesWithinMomentsAndBothToTheirEnd) {
+  other_.worker.seed = 7;
+  const auto [first, second] = run_both("refuse=a5");
+  const std::string a(16, 'A');
+  const std::string b(16, 'B');
+  EXPECT_EQ(turns_, a + b + b + a + std::string(8, 'A') + std::string(8, 'B'));
+  EXPECT_EQ(second.seed, 7U);
+  for (const Report& report : {first, second}) {
+    EXPECT_TRUE(report.complete);
+    EXPECT_EQ(summary_of(report).total, 40U);
+    // The isolated case ran last and stands where the plan has it.
+    EXPECT_EQ(report.checks[0].cases[3].id, "a3");
+    ASSERT_EQ(report.findings.size(), 1U);
+    EXPECT_EQ(report.findings[0].cases, std::vector<std::string>{"a5"});
+  }
+}
+
+TEST_F(AuditsInTurn, ASignalEndsBothAndCountsTheCasesOfAllTurns) {
+  other_.progress = [this](const ProgressEvent& event) {
+    turns_ += 'B';
+    if (event.done == 20) std::raise(SIGINT);
+  };
+  // The worker hangs behind that case, so that nothing else can be answered in between.
+  const auto [first, second] = run_both("hang=a21");
+  EXPECT_FALSE(first.complete);
+  EXPECT_FALSE(second.complete);
+  EXPECT_EQ(second.incomplete_reason, "interrupted by SIGINT after 20 of 40 cases");
+  EXPECT_EQ(first.incomplete_reason, "the audit that it takes turns with was " + second.incomplete_reason);
+  EXPECT_EQ(summary_of(first).total, 16U);
+}
+
+TEST_F(AuditsInTurn, WorkersThatOnlyDieAreNoSignalForTheOther) {
+  const auto [first, second] = run_both("crash=*");
+  EXPECT_FALSE(first.complete);
+  EXPECT_FALSE(second.complete);
+  EXPECT_EQ(first.incomplete_reason.find("turns"), std::string::npos);
+  EXPECT_EQ(second.incomplete_reason.find("turns"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lt_audit

@@ -123,7 +123,8 @@ Supervisor::End Supervisor::run(std::span<const WorkItem> items, const Done& don
 }
 
 std::string Supervisor::stop_reason() const {
-  const auto progress = fmt::format("after {} of {} cases", answered_, items_.size());
+  const auto progress = fmt::format("after {} of {} cases", answered_in_all_,
+                                    std::max(expected_, answered_in_all_ + items_.size() - answered_));
   if (const auto signal = interrupts_.received(); !signal.empty()) {
     return fmt::format("interrupted by {} {}", signal, progress);
   }
@@ -447,6 +448,7 @@ void Supervisor::put_back(Worker& worker) {
 
 void Supervisor::deliver(std::size_t item, Observation&& observation) {
   ++answered_;
+  ++answered_in_all_;
   (*done_)(item, std::move(observation));
 }
 

@@ -64,6 +64,9 @@ class Supervisor {
   /// Starts the first worker. Throws AuditError when none comes up: the worker's own reason, or how it died (twice).
   const ReadyResponse& start();
 
+  /// How many cases all runs together will have, for the sentence about an early end.
+  void expect(std::size_t cases) { expected_ = cases; }
+
   /// How a run ended before its last case; empty reason when it did not.
   struct End {
     bool complete() const { return reason.empty(); }
@@ -74,6 +77,7 @@ class Supervisor {
   /// Runs all items: those that may share a worker first, in order, then the isolated ones. A case whose worker dies,
   /// hangs or answers rubbish gets that as its observation; cases waiting behind it are run by the next worker. Stops
   /// early on SIGINT or SIGTERM, and when workers do nothing but die. Throws AuditError when no worker ever gets warm.
+  /// May be called again with other items: the workers stay.
   End run(std::span<const WorkItem> items, const Done& done);
 
   /// Asks the workers to end and waits up to 5 s for it.
@@ -127,6 +131,9 @@ class Supervisor {
   std::deque<std::size_t> shared_queue_;
   std::deque<std::size_t> isolated_queue_;
   std::size_t answered_ = 0;
+  /// Over all runs.
+  std::size_t answered_in_all_ = 0;
+  std::size_t expected_ = 0;
 
   ReadyResponse ready_;
   bool came_up_ = false;
