@@ -47,6 +47,8 @@ struct RunArguments {
   std::string json = "lt-audit.json";
   FailOn fail_on = FailOn::fail;
   OutputArguments outputs;
+  /// Another libcublasLt, audited in turn with the first and compared; and its libcublas. Empty = none.
+  LibraryPaths compare;
   bool dry_run = false;
   bool profile = false;
   bool redact = false;

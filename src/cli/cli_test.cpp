@@ -169,6 +169,21 @@ TEST_F(ShowTest, ShowsReportCheckAndCase) {
   EXPECT_EQ(run({"show", path_ + ":bad-case"}).out, one.out);
 }
 
+TEST_F(ShowTest, ComparisonSaysWhatItNeedsBeforeAnythingRuns) {
+  const Result missing = run({"run", "--compare", path_ + ".so"});
+  EXPECT_EQ(missing.code, ExitCode::usage);
+  EXPECT_TRUE(contains(missing.err, "--compare: there is no file '" + path_ + ".so'")) << missing.err;
+  const Result cublas = run({"run", "--compare", path_, "--compare-cublas", "/nowhere"});
+  EXPECT_EQ(cublas.code, ExitCode::usage);
+  EXPECT_TRUE(contains(cublas.err, "--compare-cublas: there is no file '/nowhere'")) << cublas.err;
+  const Result simulated = run({"run", "--compare", path_, "--target", "simulator"});
+  EXPECT_EQ(simulated.code, ExitCode::usage);
+  EXPECT_TRUE(contains(simulated.err, "simulator")) << simulated.err;
+  const Result one_stream = run({"run", "--compare", path_, "--json", "-"});
+  EXPECT_EQ(one_stream.code, ExitCode::usage);
+  EXPECT_TRUE(contains(one_stream.err, "two reports")) << one_stream.err;
+}
+
 TEST_F(ShowTest, ColourOnlyWhenAskedFor) {
   EXPECT_FALSE(contains(run({"show", path_, "alignment"}).out, "\033["));
   EXPECT_TRUE(contains(run({"show", path_, "alignment", "--color", "always"}).out, "\033["));

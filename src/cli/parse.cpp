@@ -33,6 +33,18 @@ void add_libraries(CLI::App& app, LibraryPaths& libraries) {
   app.add_option("--cublas", libraries.cublas, "The libcublas to compare with")->type_name("PATH");
 }
 
+void add_compare(CLI::App& app, LibraryPaths& compare) {
+  CLI::Option* option =
+      app.add_option("--compare", compare.cublaslt,
+                     "Audit this libcublasLt too, case by case in turn with the first, and say what it changes; its "
+                     "report goes to FILE with .compare before its extension");
+  option->type_name("PATH");
+  app.add_option("--compare-cublas", compare.cublas,
+                 "The libcublas that goes with it (default: the one beside it, else the one the loader finds)")
+      ->needs(option)
+      ->type_name("PATH");
+}
+
 template <class Target>
 void add_seed(CLI::App& app, Target& seed) {
   app.add_option_function<std::uint64_t>(
@@ -118,6 +130,7 @@ void declare_run(CLI::App& app, RunArguments& run) {
       ->type_name("N|all");
   add_target(app, run.worker);
   add_libraries(app, run.worker.libraries);
+  add_compare(app, run.compare);
   app.add_option("--json", run.json,
                  "The report (default lt-audit.json); - is standard output, the text then goes to stderr")
       ->type_name("FILE");

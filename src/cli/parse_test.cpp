@@ -32,6 +32,14 @@ std::string refusal(const Words& words) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+TEST(Parse, AComparisonNamesTheOtherLibraries) {
+  const auto run = parsed<RunArguments>({"run", "--compare", "lt.so", "--compare-cublas", "blas.so"});
+  EXPECT_EQ(run.compare.cublaslt, "lt.so");
+  EXPECT_EQ(run.compare.cublas, "blas.so");
+  EXPECT_TRUE(run.worker.libraries.cublaslt.empty());
+  EXPECT_TRUE(contains(refusal({"run", "--compare-cublas", "blas.so"}), "--compare"));
+}
+
 TEST(Parse, RunWithoutOptionsAuditsTheGpuAndWritesLtAuditJson) {
   const auto run = parsed<RunArguments>({"run"});
   EXPECT_EQ(run.worker.target, TargetChoice::gpu);

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/report_file.h"
+#include "cli/run_parts.h"
 #include "cli/target_choice.h"
 #include "cli/terminal.h"
 #include "cli/workload_selection.h"
@@ -46,6 +47,8 @@ ExitCode dry_run(const RunArguments& arguments, Context& context) {
   return plan.case_count() > 0 ? ExitCode::ok : ExitCode::cannot_run;
 }
 
+}  // namespace
+
 AuditOptions audit_options(const RunArguments& arguments, int device, ReportFile& file, ProgressLine& progress,
                            Context& context) {
   AuditOptions options;
@@ -64,6 +67,8 @@ AuditOptions audit_options(const RunArguments& arguments, int device, ReportFile
   options.checkpoint = [&file](const Report& report) { file.checkpoint(report); };
   return options;
 }
+
+namespace {
 
 /// Writes report, text and profile. A report that cannot be written does not take the text with it.
 ExitCode deliver(const RunArguments& arguments, Report& report, const ReportFile& file, Context& context) {
@@ -88,11 +93,6 @@ ExitCode deliver(const RunArguments& arguments, Report& report, const ReportFile
   if (!why.empty()) context.err << fmt::format("lt-audit: {}\n", why);
   return static_cast<ExitCode>(report.exit_code);
 }
-
-struct DeviceResult {
-  ExitCode code = ExitCode::ok;
-  bool complete = false;
-};
 
 /// One audit of one device.
 DeviceResult audit_device(const RunArguments& arguments, int device, Context& context) {
@@ -121,6 +121,7 @@ ExitCode execute(const RunArguments& given, Context& context) {
                      "--json - takes the report of one device; with --device all give --json FILE, or one --device N");
   }
   if (arguments.json.empty()) throw AuditError(ErrorKind::usage, "--json: the file name is empty");
+  if (!arguments.compare.cublaslt.empty()) require_comparable(arguments);
   if (!arguments.dry_run) file.require_writable();
   static_cast<void>(select_checks(arguments.selection));
   forbid_fallback_from_named_libraries(arguments.worker);
@@ -129,7 +130,8 @@ ExitCode execute(const RunArguments& given, Context& context) {
   const int end = arguments.all_devices ? probe_device_count(arguments.worker) : first + 1;
   ExitCode worst = ExitCode::ok;
   for (int device = first; device < end; ++device) {
-    const DeviceResult result = audit_device(arguments, device, context);
+    const DeviceResult result = arguments.compare.cublaslt.empty() ? audit_device(arguments, device, context)
+                                                                   : compare_on_device(arguments, device, context);
     worst = std::max(worst, result.code);
     // Interrupted: the user wants no further device either.
     if (!result.complete) break;
