@@ -274,6 +274,8 @@ TEST_F(CublasParityTest, SaysWhatItSaw) {
   EXPECT_FALSE(observation.heuristic.empty());
   EXPECT_NE(observation.facts.at(kAlgorithm).find("algo "), std::string::npos);
   EXPECT_EQ(observation.facts.at(kBits), "equal") << "the simulator has one arithmetic";
+  EXPECT_EQ(observation.facts.at(kDBitsFact).size(), 16U);
+  EXPECT_EQ(observation.facts.at(kDBitsFact), observation.facts.at(kCublasDBitsFact));
   EXPECT_EQ(worker.observe(*check_, named("i8.square.tn")).facts.at(kBits), "equal, as integers are");
   const auto defaults = worker.observe(*check_, named(std::string(kDefaults)));
   EXPECT_EQ(defaults.facts.at("cublasGetAtomicsMode"), "CUBLAS_ATOMICS_NOT_ALLOWED");

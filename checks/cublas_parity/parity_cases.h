@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lt_audit/check.h"
+#include "lt_audit/measured_facts.h"
 #include "lt_audit/prepared_matmul.h"
 
 namespace lt_audit::cublas_parity {
@@ -24,14 +25,14 @@ inline constexpr std::string_view kDefaults = "defaults";
 /// Facts. Times are the best of several, in microseconds of GPU time for one product.
 inline constexpr const char* kAlgorithm = "algorithm";
 inline constexpr const char* kBits = "bits";
-inline constexpr const char* kCublasUs = "cublas_us";
-inline constexpr const char* kLtUs = "cublaslt_us";
+inline constexpr const char* kCublasUs = kCublasUsFact;
+inline constexpr const char* kLtUs = kLtUsFact;
 /// Time of cuBLASLt over that of cuBLAS.
 inline constexpr const char* kRatio = "time_ratio";
 /// A ratio above it is reported; below it, it is a row of the routing table and no more.
 inline constexpr double kReportedRatio = 1.25;
 /// How far the median of the times lies above the best, the larger of both libraries: 0.02 is two per cent.
-inline constexpr const char* kSpread = "spread";
+inline constexpr const char* kSpread = kSpreadFact;
 /// One of the three verdicts on speed below, or kNotTimed.
 inline constexpr const char* kSpeed = "speed";
 inline constexpr std::string_view kLtFaster = "cuBLASLt faster";

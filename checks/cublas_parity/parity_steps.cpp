@@ -65,8 +65,9 @@ bool run_lt(Session& session, PreparedMatmul& matmul, HeuristicAnswer& answer, O
 }
 
 /// Whether both libraries add in the same order: promised nowhere, and what an application sees that compares outputs.
+/// The digests are kept: another version of either library can be held against them.
 std::string compare_bits(Session& session, PreparedMatmul& matmul, const CublasForm& form,
-                         const cublasLtMatmulAlgo_t& algo) {
+                         const cublasLtMatmulAlgo_t& algo, Observation& observation) {
   const auto& p = matmul.problem();
   if (is_integer(p.type_a)) return "equal, as integers are";
   const auto bytes = shape_d(p).span() * static_cast<std::int64_t>(bytes_of(p.type_d));
@@ -77,7 +78,10 @@ std::string compare_bits(Session& session, PreparedMatmul& matmul, const CublasF
   const auto by_cublas = matmul.d_digest();
   matmul.fill_rounding();
   static_cast<void>(matmul.matmul(session.handle(), &algo, matmul.stream()));
-  return matmul.d_digest() == by_cublas ? "equal" : "differ";
+  const auto by_lt = matmul.d_digest();
+  observation.facts[kCublasDBitsFact] = fmt::format("{:016x}", by_cublas);
+  observation.facts[kDBitsFact] = fmt::format("{:016x}", by_lt);
+  return by_lt == by_cublas ? "equal" : "differ";
 }
 
 Observation observe_parity(Session& session, const Case& the_case) {
@@ -89,7 +93,7 @@ Observation observe_parity(Session& session, const Case& the_case) {
   const bool lt_works = run_lt(session, matmul, answer, observation);
   if (observation.end != ProcessEnd::survived) return observation;
   if (lt_works && cublas_is_right(observation)) {
-    observation.facts[kBits] = compare_bits(session, matmul, form, answer.results.front().algo);
+    observation.facts[kBits] = compare_bits(session, matmul, form, answer.results.front().algo, observation);
     compare_times(session, matmul, form, answer, observation);
   }
   set_route(observation);

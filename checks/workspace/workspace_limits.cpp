@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lt_audit/measured_facts.h"
 #include "workspace_scenarios.h"
 
 namespace lt_audit::workspace {
@@ -29,6 +30,8 @@ struct Step {
   std::optional<Chosen> chosen;
   std::optional<std::uint64_t> bits;
   std::optional<double> us;
+  /// How far the median of the times lies above the best.
+  double spread = 0;
 
   bool answers_like(const Step& other) const {
     if (status != other.status || bits != other.bits || chosen.has_value() != other.chosen.has_value()) return false;
@@ -55,15 +58,19 @@ bool run_rounding(Session& session, PreparedMatmul& matmul, Step& step, Observat
   auto status = CUBLAS_STATUS_SUCCESS;
   const auto once = [&] { status = matmul.matmul(session.handle(), &step.chosen->algo, matmul.stream()); };
   const bool timed = session.target().kind == PlatformKind::gpu;
-  auto best = matmul.gpu_us(once);
+  const auto first = matmul.gpu_us(once);
   if (!record(observation, "matmul", "cublasLtMatmul", status)) {
     step.status = name_of(status);
     return false;
   }
   if (!synchronize(session, matmul, observation)) return false;
   step.bits = matmul.d_digest();
-  for (int i = 1; best && timed && i < kTimings; ++i) best = std::min(*best, matmul.gpu_us(once).value_or(*best));
-  if (timed) step.us = best;
+  if (!timed || !first) return true;
+  std::array<double, kTimings> times{*first};
+  for (std::size_t i = 1; i < times.size(); ++i) times[i] = matmul.gpu_us(once).value_or(*first);
+  std::sort(times.begin(), times.end());
+  step.us = times.front();
+  step.spread = times[times.size() / 2] / std::max(times.front(), 1e-3) - 1;
   return true;
 }
 
@@ -86,6 +93,7 @@ class StepWalk {
     if (is_known_enough) {
       step.bits = known->bits;
       step.us = known->us;
+      step.spread = known->spread;
       observation_.stages = stages_before;
     }
     const bool went_well = is_known_enough || (asked && run(matmul, step, known));
@@ -115,10 +123,24 @@ class StepWalk {
     observation_.facts["limits_taken"] = fmt::to_string(steps_.size());
     if (!times.empty()) observation_.facts["times_us"] = times;
     if (const auto limit = fast_enough()) observation_.facts["fast_from"] = bytes_text(*limit);
+    keep_for_comparison();
     return std::move(observation_);
   }
 
  private:
+  /// The bits under every limit, and the time under the largest.
+  void keep_for_comparison() {
+    std::string bits;
+    for (const auto& step : steps_) {
+      bits += bits.empty() ? "" : " ";
+      bits += step.bits ? fmt::format("{:016x}", *step.bits) : "none";
+    }
+    if (!steps_.empty()) observation_.facts[kDBitsFact] = bits;
+    if (steps_.empty() || !steps_.back().us) return;
+    observation_.facts[kLtUsFact] = fmt::format("{:.2f}", *steps_.back().us);
+    observation_.facts[kSpreadFact] = fmt::format("{:.2f}", steps_.back().spread);
+  }
+
   /// The smallest limit that takes no more than a twentieth longer than the fastest; nothing where none was timed.
   std::optional<std::uint64_t> fast_enough() const {
     std::optional<double> fastest;

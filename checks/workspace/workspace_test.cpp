@@ -16,6 +16,7 @@
 #include "../simulated.h"
 #include "lt_audit/check.h"
 #include "lt_audit/contract.h"
+#include "lt_audit/measured_facts.h"
 #include "workspace_scenarios.h"
 
 namespace lt_audit {
@@ -251,6 +252,8 @@ TEST_F(WorkspaceTest, TheWalkTellsWhereTheAnswerChanges) {
   EXPECT_NE(walked.at("step.02").find("split-K 4"), std::string::npos) << walked.at("step.02");
   EXPECT_EQ(walked.count("step.03"), 0U) << "nothing changes from there on";
   EXPECT_EQ(walked.count("times_us"), 0U) << "the simulator has no clock of its own";
+  EXPECT_EQ(walked.count(kLtUsFact), 0U);
+  EXPECT_EQ(walked.at(kDBitsFact).size(), 7 * 16 + 6U) << "one digest for each limit: " << walked.at(kDBitsFact);
   const auto same = worker.observe(*check_, named("f32.square.steps")).facts;
   EXPECT_EQ(same.count("step.02"), 0U);
 }
@@ -267,6 +270,8 @@ TEST_F(WorkspaceTest, AWalkOnAGpuIsTimed) {
   EXPECT_NE(times.find(", 64 MiB: "), std::string::npos) << times;
   EXPECT_EQ(walked.at("step.01").substr(walked.at("step.01").size() - 3), " us");
   EXPECT_NE(times.find(walked.at("fast_from") + ": "), std::string::npos) << times;
+  EXPECT_GT(std::stod(walked.at(kLtUsFact)), 0);
+  EXPECT_GE(std::stod(walked.at(kSpreadFact)), 0);
 }
 
 TEST_F(WorkspaceTest, ARefusedCallThatWritesDFails) {
