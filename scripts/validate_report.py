@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Validates documents of lt-audit (reports, workloads, diagnoses, the known issues) against their schemas in docs and data.
+"""Validates documents of lt-audit (reports, comparisons, workloads, diagnoses, the known issues) against their schemas in docs and data.
 
 Usage: validate_report.py FILE...
 
@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # By the field "schema" of a document; everything else is held against the report's.
 SCHEMAS = {
     "lt-audit-workload": "docs/workload.schema.json",
+    "lt-audit-diff": "docs/diff.schema.json",
     "lt-audit-doctor": "docs/doctor.schema.json",
     "lt-audit/known-issues/2": "data/known-issues.schema.json",
 }
