@@ -83,6 +83,21 @@ struct ShowArguments {
   When color = When::automatic;
 };
 
+struct DiffArguments {
+  /// Two reports: what was, and what is held against it.
+  std::string before;
+  std::string after;
+  /// The comparison as JSON. Empty = no file, "-" = standard output.
+  std::string json;
+  /// A finding that is new at or over it makes the exit code 1. A comparison informs; none is the default.
+  FailOn fail_on = FailOn::none;
+  /// markdown is the comparison's own; the others describe the new report with the old one as its baseline.
+  OutputArguments outputs;
+  bool quiet = false;
+  bool verbose = false;
+  When color = When::automatic;
+};
+
 struct EnvArguments {
   WorkerOptions worker = gpu_worker();
   bool json = false;
@@ -154,7 +169,7 @@ struct Information {
 };
 
 using Arguments =
-    std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, EnvArguments,
+    std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, DiffArguments, EnvArguments,
                  SelfTestArguments, ReplayArguments, DoctorArguments, ImportArguments, KnownIssuesArguments>;
 
 /// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command, option

@@ -386,6 +386,7 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
         app.add_option("CHECK", explain.check, "The check (default: list them)")->type_name("");
       });
   parser.add<ShowArguments>("show", "Look at a report again: findings, one check, one case", declare_show);
+  parser.add<DiffArguments>("diff", "What changed between two reports: another library, driver or GPU", declare_diff);
   parser.add<EnvArguments>("env", "What would be audited: GPUs, driver, libraries, variables, conflicts", declare_env);
   parser.add<SelfTestArguments>(
       "self-test", "Every check against every planted fault: 0 if each check sees 3 of them and each fault is seen",

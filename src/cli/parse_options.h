@@ -85,5 +85,6 @@ void add_outputs(CLI::App& app, OutputArguments& outputs);
 
 /// The subcommands that read reports and need no GPU (parse_reports.cpp).
 void declare_show(CLI::App& app, ShowArguments& show);
+void declare_diff(CLI::App& app, DiffArguments& diff);
 
 }  // namespace lt_audit

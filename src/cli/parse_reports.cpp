@@ -16,6 +16,24 @@ void add_outputs(CLI::App& app, OutputArguments& outputs) {
       ->description("Annotations and step summary of GitHub Actions (default auto: where GITHUB_ACTIONS is true)");
 }
 
+void declare_diff(CLI::App& app, DiffArguments& diff) {
+  app.add_option("OLD", diff.before, "The JSON report of before")->type_name("")->required();
+  app.add_option("NEW", diff.after, "The one that is held against it")->type_name("")->required();
+  app.add_option("--json", diff.json, "Also as JSON (docs/diff.schema.json); - is standard output")->type_name("FILE");
+  add_fail_on(app, diff.fail_on);
+  app.get_option("--fail-on")
+      ->description("The least status of a finding that OLD does not have that makes the exit code 1 (default none)");
+  add_when(app, "--color", diff.color, "Coloured status words");
+  add_outputs(app, diff.outputs);
+  app.get_option("--markdown")->description("Also as Markdown, as a pull request comment takes it, likewise");
+  for (const char* name : {"--junit", "--sarif", "--html"}) {
+    CLI::Option* option = app.get_option(name);
+    option->description("Of NEW, with OLD as its baseline. " + option->get_description());
+  }
+  CLI::Option* quiet = app.add_flag("-q,--quiet", diff.quiet, "Notes and findings alone");
+  app.add_flag("-v,--verbose", diff.verbose, "Every entry")->excludes(quiet);
+}
+
 void declare_show(CLI::App& app, ShowArguments& show) {
   app.add_option("REPORT", show.report, "A JSON report; REPORT:CHECK/CASE is accepted too")->type_name("")->required();
   app.add_option("CHECK", show.check, "One check with all its cases, or CHECK/CASE")->type_name("");
