@@ -7,7 +7,7 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/commands.h"
+#include "cli/differences.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "compare/diff_output.h"
@@ -47,13 +47,17 @@ void write_document(const std::string& path, Context& context, const std::functi
 }  // namespace
 
 ExitCode execute(const DiffArguments& arguments, Context& context) {
-  const bool text_on_stderr = takes_stdout(arguments.outputs, arguments.json);
+  static_cast<void>(takes_stdout(arguments.outputs, arguments.json));
   // At once: parsing is nearly all of the time that this command takes.
   auto reading = std::async(std::launch::async, read_json, arguments.after);
   Report before = read_json(arguments.before);
   // The formats below may need memory for the new report; of the old one little is looked at.
   keep_for_diff(before);
-  const Report after = reading.get();
+  return show_differences(before, reading.get(), arguments, context);
+}
+
+ExitCode show_differences(const Report& before, const Report& after, const DiffArguments& arguments, Context& context) {
+  const bool text_on_stderr = takes_stdout(arguments.outputs, arguments.json);
   const ReportDiff diff = diff_reports(before, after);
   Annotations annotations;
   mark_new_findings(before, after, annotations);

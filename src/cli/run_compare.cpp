@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "cli/differences.h"
 #include "cli/exit_code.h"
 #include "cli/run_parts.h"
 #include "cli/target_choice.h"
@@ -45,6 +46,18 @@ ExitCode finish_report(const RunArguments& arguments, Report& report, const Repo
   if (why.empty()) return ExitCode::ok;
   context.err << fmt::format("lt-audit: {}: {}\n", library_text(report), why);
   return ExitCode::cannot_run;
+}
+
+DiffArguments differences_of(const RunArguments& arguments, const ReportFile& before, const ReportFile& after) {
+  DiffArguments differences;
+  differences.before = before.shown_path();
+  differences.after = after.shown_path();
+  differences.fail_on = arguments.fail_on;
+  differences.outputs = arguments.outputs;
+  differences.quiet = arguments.quiet;
+  differences.verbose = arguments.verbose;
+  differences.color = arguments.color;
+  return differences;
 }
 
 }  // namespace
@@ -87,6 +100,7 @@ DeviceResult compare_on_device(const RunArguments& arguments, int device, Contex
   const bool complete = before.complete && after.complete;
   ExitCode code = finish_report(arguments, before, first_file, context);
   code = std::max(code, finish_report(other, after, second_file, context));
+  code = std::max(code, show_differences(before, after, differences_of(arguments, first_file, second_file), context));
   return {code, complete};
 }
 
