@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "known_issues/library_version.h"
 #include "known_issues/predicate.h"
+#include "model/library_version.h"
 
 namespace lt_audit {
 

@@ -1,4 +1,5 @@
-// What a known issue is matched against: the version of cuBLASLt and the compute capability, as a user may write them.
+// What a known issue or a waiver is matched against: the version of cuBLASLt and the compute capability, as a user may
+// write them.
 #pragma once
 
 #include <compare>

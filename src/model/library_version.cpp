@@ -1,4 +1,4 @@
-#include "known_issues/library_version.h"
+#include "model/library_version.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Versions and compute capabilities as users write them.
-#include "known_issues/library_version.h"
+#include "model/library_version.h"
 
 #include <gtest/gtest.h>
 
