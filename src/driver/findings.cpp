@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "report/shell_word.h"
 #include "workload/problem_text.h"
 
 namespace lt_audit {
@@ -51,24 +52,6 @@ Advice general_advice(const Case& the_case, Outcome outcome) {
       break;
   }
   return advice;
-}
-
-/// For a POSIX shell: as it is when harmless, in single quotes otherwise.
-std::string shell_word(const std::string& text) {
-  const auto harmless = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/._-+:").find(c) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), harmless)) return text;
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
 }
 
 int severity(Status status) {
