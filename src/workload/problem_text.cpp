@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "lt_audit/error.h"
+#include "workload/problem_values.h"
 
 namespace lt_audit {
 namespace {
@@ -29,6 +30,8 @@ struct Field {
   std::string_view key;
   std::function<std::optional<std::string>(const MatmulProblem&)> write;
   std::function<void(MatmulProblem&, std::string_view)> read;
+  /// The value that is in force, written or not.
+  std::function<std::string(const MatmulProblem&)> in_force;
 };
 
 std::int64_t parse_integer(std::string_view key, std::string_view text, std::int64_t low, std::int64_t high) {
@@ -85,7 +88,18 @@ Field integer_field(std::string_view key, std::int64_t MatmulProblem::*member, s
             if (p.*member == fallback) return std::nullopt;
             return fmt::format("{}", p.*member);
           },
-          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_integer(key, text, low, high); }};
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_integer(key, text, low, high); },
+          [=](const MatmulProblem& p) { return fmt::to_string(p.*member); }};
+}
+
+/// A leading dimension or stride: its default follows from the rest of the problem.
+Field derived_field(std::string_view key, std::int64_t MatmulProblem::*member, std::int64_t fallback,
+                    std::int64_t (*in_force)(const MatmulProblem&)) {
+  Field field = integer_field(key, member, fallback, 0);
+  field.in_force = [=](const MatmulProblem& p) {
+    return fmt::to_string(p.*member == fallback ? in_force(p) : p.*member);
+  };
+  return field;
 }
 
 Field alignment_field(std::string_view key, std::uint32_t MatmulProblem::*member) {
@@ -98,7 +112,8 @@ Field alignment_field(std::string_view key, std::uint32_t MatmulProblem::*member
             const auto value = parse_integer(key, text, 1, 1 << 20);
             if ((value & (value - 1)) != 0) bad_value(key, text, "a power of two");
             p.*member = static_cast<std::uint32_t>(value);
-          }};
+          },
+          [=](const MatmulProblem& p) { return fmt::to_string(p.*member); }};
 }
 
 template <class Enum>
@@ -109,19 +124,24 @@ Field name_field(std::string_view key, Enum MatmulProblem::*member, std::span<co
             if (p.*member == fallback(p)) return std::nullopt;
             return name_of(p.*member);
           },
-          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); }};
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); },
+          [=](const MatmulProblem& p) { return std::string(name_of(p.*member)); }};
 }
 
-/// What is not said is not set.
+/// What is not said is not set; the library then takes `fallback`, or nothing.
 template <class Enum>
 Field optional_name_field(std::string_view key, std::optional<Enum> MatmulProblem::*member,
-                          std::span<const Named<Enum>> table) {
+                          std::span<const Named<Enum>> table, Enum (*fallback)(const MatmulProblem&) = nullptr) {
   return {key,
           [=](const MatmulProblem& p) -> std::optional<std::string> {
             if (!(p.*member)) return std::nullopt;
             return name_of(*(p.*member));
           },
-          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); }};
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_name<Enum>(key, text, table); },
+          [=](const MatmulProblem& p) {
+            if (p.*member) return std::string(name_of(*(p.*member)));
+            return fallback == nullptr ? std::string() : std::string(name_of(fallback(p)));
+          }};
 }
 
 Field flag_field(std::string_view key, bool MatmulProblem::*member) {
@@ -130,7 +150,8 @@ Field flag_field(std::string_view key, bool MatmulProblem::*member) {
             if (!(p.*member)) return std::nullopt;
             return "1";
           },
-          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_integer(key, text, 0, 1) == 1; }};
+          [=](MatmulProblem& p, std::string_view text) { p.*member = parse_integer(key, text, 0, 1) == 1; },
+          [=](const MatmulProblem& p) { return std::string(p.*member ? "1" : "0"); }};
 }
 
 Field number_field(std::string_view key, double MatmulProblem::*member, double fallback) {
@@ -149,7 +170,8 @@ Field number_field(std::string_view key, double MatmulProblem::*member, double f
               bad_value(key, text, "a multiple of 0.25 from -64 to 64");
             }
             p.*member = value;
-          }};
+          },
+          [=](const MatmulProblem& p) { return fmt::format("{}", p.*member); }};
 }
 
 cublasComputeType_t compute_of(cudaDataType_t type) { return uniform_problem(type, 1, 1, 1).compute_type; }
@@ -211,10 +233,10 @@ std::vector<Field> make_fields() {
                                                    [](const P& p) { return compute_of(p.type_a); }));
   fields.push_back(
       name_field<cudaDataType_t>("scale", &P::scale_type, scale_types(), [](const P& p) { return scale_of(p); }));
-  for (const auto& [key, member] : std::array<std::pair<std::string_view, std::int64_t P::*>, 4>{
-           {{"lda", &P::lda}, {"ldb", &P::ldb}, {"ldc", &P::ldc}, {"ldd", &P::ldd}}}) {
-    fields.push_back(integer_field(key, member, 0, 0));
-  }
+  fields.push_back(derived_field("lda", &P::lda, 0, [](const P& p) { return shape_a(p).ld; }));
+  fields.push_back(derived_field("ldb", &P::ldb, 0, [](const P& p) { return shape_b(p).ld; }));
+  fields.push_back(derived_field("ldc", &P::ldc, 0, [](const P& p) { return shape_c(p).ld; }));
+  fields.push_back(derived_field("ldd", &P::ldd, 0, [](const P& p) { return shape_d(p).ld; }));
   const auto col = [](const P&) { return CUBLASLT_ORDER_COL; };
   for (const auto& [key, member] : std::array<std::pair<std::string_view, cublasLtOrder_t P::*>, 4>{
            {{"order_a", &P::order_a}, {"order_b", &P::order_b}, {"order_c", &P::order_c}, {"order_d", &P::order_d}}}) {
@@ -227,23 +249,21 @@ std::vector<Field> make_fields() {
                     },
                     [](P& p, std::string_view text) {
                       p.batch_count = static_cast<std::int32_t>(parse_integer("batch", text, 0, 1 << 30));
-                    }});
-  for (const auto& [key, member] :
-       std::array<std::pair<std::string_view, std::int64_t P::*>, 4>{{{"stride_a", &P::stride_a},
-                                                                      {"stride_b", &P::stride_b},
-                                                                      {"stride_c", &P::stride_c},
-                                                                      {"stride_d", &P::stride_d}}}) {
-    fields.push_back(integer_field(key, member, -1, 0));
-  }
+                    },
+                    [](const P& p) { return fmt::to_string(p.batch_count); }});
+  fields.push_back(derived_field("stride_a", &P::stride_a, -1, [](const P& p) { return shape_a(p).batch_stride; }));
+  fields.push_back(derived_field("stride_b", &P::stride_b, -1, [](const P& p) { return shape_b(p).batch_stride; }));
+  fields.push_back(derived_field("stride_c", &P::stride_c, -1, [](const P& p) { return shape_c(p).batch_stride; }));
+  fields.push_back(derived_field("stride_d", &P::stride_d, -1, [](const P& p) { return shape_d(p).batch_stride; }));
   return fields;
 }
 
 /// What goes with an epilogue, and the scale factors.
 void add_beside_fields(std::vector<Field>& fields) {
   using P = MatmulProblem;
-  fields.push_back(optional_name_field<cudaDataType_t>("bias_type", &P::type_bias, matrix_types()));
+  fields.push_back(optional_name_field<cudaDataType_t>("bias_type", &P::type_bias, matrix_types(), bias_type));
   fields.push_back(integer_field("stride_bias", &P::stride_bias, 0, 0));
-  fields.push_back(optional_name_field<cudaDataType_t>("aux_type", &P::type_aux, matrix_types()));
+  fields.push_back(optional_name_field<cudaDataType_t>("aux_type", &P::type_aux, matrix_types(), aux_type));
   fields.push_back(integer_field("ldaux", &P::ldaux, 0, 0));
   fields.push_back(integer_field("stride_aux", &P::stride_aux, -1, 0));
   for (const auto& [key, member] :
@@ -290,8 +310,9 @@ void add_call_fields(std::vector<Field>& fields) {
                       if (p.workspace_bytes == P{}.workspace_bytes) return std::nullopt;
                       return bytes_text(p.workspace_bytes);
                     },
-                    [](P& p, std::string_view text) { p.workspace_bytes = parse_bytes("workspace", text); }});
-  fields.push_back({"algo", write_algo, read_algo});
+                    [](P& p, std::string_view text) { p.workspace_bytes = parse_bytes("workspace", text); },
+                    [](const P& p) { return bytes_text(p.workspace_bytes); }});
+  fields.push_back({"algo", write_algo, read_algo, [](const P& p) { return write_algo(p).value_or("0"); }});
 }
 
 const std::vector<Field>& fields() {
@@ -303,11 +324,21 @@ const std::vector<Field>& fields() {
   return kFields;
 }
 
+/// The field of a key. Throws with the nearest key when there is none.
+const Field& field_of(std::string_view key) {
+  const auto& list = fields();
+  const auto found = std::find_if(list.begin(), list.end(), [key](const Field& field) { return field.key == key; });
+  if (found != list.end()) return *found;
+  const auto keys = problem_keys();
+  const auto near = nearest_word(key, keys);
+  throw AuditError(ErrorKind::usage,
+                   fmt::format("problem text: there is no key '{}'{}; the keys are {}", key,
+                               near.empty() ? "" : fmt::format(" (nearest: '{}')", near), fmt::join(keys, " ")));
+}
+
 /// Splits into key -> value; names the first thing that is not `key=value` or stands twice.
 std::map<std::string, std::string, std::less<>> split(std::string_view text) {
   std::map<std::string, std::string, std::less<>> values;
-  std::vector<std::string> keys;
-  for (const auto& field : fields()) keys.emplace_back(field.key);
   while (!text.empty()) {
     const auto comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
@@ -320,12 +351,7 @@ std::map<std::string, std::string, std::less<>> split(std::string_view text) {
                                    item));
     }
     const std::string key(item.substr(0, equals));
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      const auto near = nearest_word(key, keys);
-      throw AuditError(ErrorKind::usage,
-                       fmt::format("problem text: there is no key '{}'{}; the keys are {}", key,
-                                   near.empty() ? "" : fmt::format(" (nearest: '{}')", near), fmt::join(keys, " ")));
-    }
+    static_cast<void>(field_of(key));
     if (!values.emplace(key, item.substr(equals + 1)).second) {
       throw AuditError(ErrorKind::usage, fmt::format("problem text: '{}' stands twice; keep one", key));
     }
@@ -371,6 +397,30 @@ MatmulProblem problem_from_text(std::string_view text) {
     if (field.key == "scale") problem.scale_type = scale_of(problem);
   }
   return problem;
+}
+
+std::vector<std::string> problem_keys() {
+  std::vector<std::string> keys;
+  for (const auto& field : fields()) keys.emplace_back(field.key);
+  return keys;
+}
+
+std::string value_in_force(const MatmulProblem& problem, std::string_view key) {
+  return field_of(key).in_force(problem);
+}
+
+std::string canonical_value(std::string_view key, std::string_view value) {
+  const Field& field = field_of(key);
+  MatmulProblem problem;
+  field.read(problem, value);
+  // A default that follows from the rest of a problem cannot be told without one; as a number it is never written.
+  return field.write(problem).value_or(field.in_force(problem));
+}
+
+std::map<std::string, std::string, std::less<>> partial_problem(std::string_view text) {
+  auto values = split(text);
+  for (auto& [key, value] : values) value = canonical_value(key, value);
+  return values;
 }
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& candidates) {
