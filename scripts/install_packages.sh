@@ -11,6 +11,8 @@ build_packages=(
   g++
   libcli11-dev
   libfmt-dev
+  # Waiver files are TOML; headers alone, nothing of it is needed at run time.
+  libtomlplusplus-dev
   ninja-build
   nlohmann-json3-dev
   # Logs come compressed; the format is zlib's.

@@ -7,6 +7,7 @@
 #include "lt_audit/error.h"
 #include "lt_audit/verdict.h"
 #include "workload/problem_text.h"
+#include "workload/problem_values.h"
 
 namespace lt_audit {
 namespace {
@@ -121,6 +122,38 @@ TEST(ProblemText, MistakesAreNamedWithTheNearestWord) {
   EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,algo=0x" + std::string(127, '0') + "g").find("128"), std::string::npos);
   EXPECT_NE(message_of("m=1,n=1,k=1,a=f16,algo=best").find("whole number"), std::string::npos);
   EXPECT_NE(message_of("hello").find("not key=value"), std::string::npos);
+}
+
+TEST(ProblemValues, WhatTheTextLeavesOutIsInForceWithItsDefault) {
+  const auto p = problem_from_text("m=64,n=32,k=16,ta=t,a=f16,d=f32,batch=2,epilogue=relu_aux,workspace=2097152");
+  const std::map<std::string, std::string> wanted{{"m", "64"},          {"ta", "t"},           {"tb", "n"},
+                                                  {"b", "f16"},         {"c", "f32"},          {"compute", "32f"},
+                                                  {"scale", "f32"},     {"lda", "16"},         {"ldd", "64"},
+                                                  {"stride_a", "1024"}, {"batch", "2"},        {"alpha", "1"},
+                                                  {"beta", "0"},        {"workspace", "2MiB"}, {"algo", "0"},
+                                                  {"amax_d", "0"},      {"ldaux", "128"},      {"stride_aux", "4096"},
+                                                  {"scale_a", ""},      {"order_a", "col"},    {"a_alignment", "256"},
+                                                  {"a_offset", "0"}};
+  for (const auto& [key, value] : wanted) EXPECT_EQ(value_in_force(p, key), value) << key;
+  EXPECT_THROW(static_cast<void>(value_in_force(p, "wrong")), AuditError);
+}
+
+TEST(ProblemValues, WrittenValuesAreInForceAsTheyAreWritten) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 500; ++i) {
+    const auto problem = random_problem(random);
+    for (const auto& [key, value] : partial_problem(to_text(problem)))
+      EXPECT_EQ(value_in_force(problem, key), value) << key << " of " << to_text(problem);
+  }
+}
+
+TEST(ProblemValues, AValueHasOneSpelling) {
+  EXPECT_EQ(canonical_value("workspace", "33554432"), "32MiB");
+  EXPECT_EQ(canonical_value("alpha", "1.0"), "1");
+  EXPECT_EQ(canonical_value("b", "f32"), "f32");
+  EXPECT_EQ(canonical_value("scale_a", "scalar"), "scalar");
+  EXPECT_THROW(static_cast<void>(canonical_value("a", "f61")), AuditError);
+  EXPECT_THROW(static_cast<void>(canonical_value("lad", "1")), AuditError);
 }
 
 TEST(Shapes, SpanCoversBatchesAndPadding) {

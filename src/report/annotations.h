@@ -35,6 +35,8 @@ struct GateEntry {
   std::vector<std::string> details;
   /// The shortest next step: a command or an edit.
   std::string next;
+  /// The report or the comparison cannot be relied upon, whatever it says: exit code 3 and not 1.
+  bool unreliable = false;
 };
 
 struct GateDecision {

@@ -264,8 +264,15 @@ void add_beside_fields(std::vector<Field>& fields) {
   fields.push_back(optional_name_field<cudaDataType_t>("bias_type", &P::type_bias, matrix_types(), bias_type));
   fields.push_back(integer_field("stride_bias", &P::stride_bias, 0, 0));
   fields.push_back(optional_name_field<cudaDataType_t>("aux_type", &P::type_aux, matrix_types(), aux_type));
-  fields.push_back(integer_field("ldaux", &P::ldaux, 0, 0));
-  fields.push_back(integer_field("stride_aux", &P::stride_aux, -1, 0));
+  // Of a mask in bits, as the problem has them, and not in the bytes of its shape.
+  fields.push_back(derived_field("ldaux", &P::ldaux, 0, [](const P& p) {
+    if (!has_aux(p.epilogue)) return p.ldaux;
+    return shape_aux(p).ld * (has_aux_mask(p.epilogue) ? 8 : 1);
+  }));
+  fields.push_back(derived_field("stride_aux", &P::stride_aux, -1, [](const P& p) {
+    if (!has_aux(p.epilogue)) return p.stride_aux;
+    return shape_aux(p).batch_stride * (has_aux_mask(p.epilogue) ? 8 : 1);
+  }));
   for (const auto& [key, member] :
        std::array<std::pair<std::string_view, std::optional<cublasLtMatmulMatrixScale_t> P::*>, 4>{
            {{"scale_a", &P::scale_a}, {"scale_b", &P::scale_b}, {"scale_c", &P::scale_c}, {"scale_d", &P::scale_d}}}) {
