@@ -24,6 +24,7 @@ ExitCode execute(const ListArguments& arguments, Context& context);
 ExitCode execute(const ExplainArguments& arguments, Context& context);
 ExitCode execute(const ShowArguments& arguments, Context& context);
 ExitCode execute(const DiffArguments& arguments, Context& context);
+ExitCode execute(const GateArguments& arguments, Context& context);
 ExitCode execute(const EnvArguments& arguments, Context& context);
 ExitCode execute(const SelfTestArguments& arguments, Context& context);
 ExitCode execute(const ReplayArguments& arguments, Context& context);

@@ -14,9 +14,10 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0  everything asked for ran and nothing reached the threshold\n"
-    "  1  findings at or over the threshold (run: --fail-on)\n"
+    "  1  findings at or over the threshold (run, gate: --fail-on), or a gate misses what its baseline ran\n"
     "  2  wrong usage or bad input file\n"
-    "  3  could not audit: no GPU, no library, nothing ran, error cases, interrupted, report not written";
+    "  3  could not audit: no GPU, no library, nothing ran, error cases, interrupted, report not written; gate: a\n"
+    "     report or baseline that cannot be relied upon (incomplete, error cases, simulator, planted fault, too old)";
 
 void add_target(CLI::App& app, WorkerOptions& worker) {
   const Choices<TargetChoice> choices = {
@@ -135,6 +136,7 @@ void declare_run(CLI::App& app, RunArguments& run) {
                  "The report (default lt-audit.json); - is standard output, the text then goes to stderr")
       ->type_name("FILE");
   add_fail_on(app, run.fail_on);
+  add_gate_files(app, run.gate);
   add_outputs(app, run.outputs);
   add_timeout(app, run.worker.timeout_s);
   add_seed(app, run.worker.seed);
@@ -387,6 +389,8 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
       });
   parser.add<ShowArguments>("show", "Look at a report again: findings, one check, one case", declare_show);
   parser.add<DiffArguments>("diff", "What changed between two reports: another library, driver or GPU", declare_diff);
+  parser.add<GateArguments>("gate", "Whether a build may go on: a report against a baseline and waivers; needs no GPU",
+                            declare_gate);
   parser.add<EnvArguments>("env", "What would be audited: GPUs, driver, libraries, variables, conflicts", declare_env);
   parser.add<SelfTestArguments>(
       "self-test", "Every check against every planted fault: 0 if each check sees 3 of them and each fault is seen",

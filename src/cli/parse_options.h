@@ -83,8 +83,12 @@ inline void add_fail_on(CLI::App& app, FailOn& fail_on) {
 /// --junit, --sarif, --markdown, --html FILE and --github.
 void add_outputs(CLI::App& app, OutputArguments& outputs);
 
+/// --baseline and --waivers: what a report is held against.
+void add_gate_files(CLI::App& app, GateFileArguments& files);
+
 /// The subcommands that read reports and need no GPU (parse_reports.cpp).
 void declare_show(CLI::App& app, ShowArguments& show);
 void declare_diff(CLI::App& app, DiffArguments& diff);
+void declare_gate(CLI::App& app, GateArguments& gate);
 
 }  // namespace lt_audit

@@ -34,6 +34,15 @@ void declare_diff(CLI::App& app, DiffArguments& diff) {
   app.add_flag("-v,--verbose", diff.verbose, "Every entry")->excludes(quiet);
 }
 
+void add_gate_files(CLI::App& app, GateFileArguments& files) {
+  app.add_option("--baseline", files.baseline,
+                 "An earlier report: only findings that it does not have count, and what it ran must have run")
+      ->type_name("FILE");
+  app.add_option("--waivers", files.waivers, "Findings that are accepted for a time, TOML or JSON (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 void declare_show(CLI::App& app, ShowArguments& show) {
   app.add_option("REPORT", show.report, "A JSON report; REPORT:CHECK/CASE is accepted too")->type_name("")->required();
   app.add_option("CHECK", show.check, "One check with all its cases, or CHECK/CASE")->type_name("");
@@ -41,6 +50,31 @@ void declare_show(CLI::App& app, ShowArguments& show) {
   add_when(app, "--color", show.color, "Coloured status words");
   add_outputs(app, show.outputs);
   add_verbosity(app, show.quiet, show.verbose);
+}
+
+void declare_gate(CLI::App& app, GateArguments& gate) {
+  app.add_option("REPORT", gate.report, "A JSON report of lt-audit run")->type_name("")->required();
+  add_gate_files(app, gate.files);
+  add_fail_on(app, gate.fail_on);
+  const auto days = [](const std::string& word) -> std::string {
+    constexpr int kMost = 36500;
+    const std::string problem = not_a_number<int>(word, "a whole number of days from 0 to 36500");
+    return problem.empty() && std::stoi(word) > kMost ? fmt::format("'{}' is more than {} days", word, kMost) : problem;
+  };
+  app.add_option_function<int>(
+         "--max-age", [&gate](int value) { gate.max_age_days = value; },
+         "A report that is older closes the gate; so does one of the future or without a time")
+      ->check(CLI::Validator(days, ""))
+      ->type_name("DAYS");
+  app.add_flag("--allow-simulator", gate.allow_simulator, "A report of the simulator need not close the gate");
+  app.add_option("--require", gate.require, "Checks that must be there and have run, names or globs")
+      ->type_name("CHECK");
+  app.add_option("--json", gate.json, "The decision as JSON; - is standard output, the text then goes to stderr")
+      ->type_name("FILE");
+  add_outputs(app, gate.outputs);
+  add_when(app, "--color", gate.color, "Coloured words");
+  CLI::Option* quiet = app.add_flag("-q,--quiet", gate.quiet, "The decision and what closed the gate alone");
+  app.add_flag("-v,--verbose", gate.verbose, "Every case and every waiver")->excludes(quiet);
 }
 
 }  // namespace lt_audit

@@ -7,6 +7,9 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/gate_files.h"
+#include "cli/gate_output.h"
+#include "cli/outputs.h"
 #include "cli/report_file.h"
 #include "cli/run_parts.h"
 #include "cli/target_choice.h"
@@ -70,8 +73,26 @@ AuditOptions audit_options(const RunArguments& arguments, int device, ReportFile
 
 namespace {
 
-/// Writes report, text and profile. A report that cannot be written does not take the text with it.
-ExitCode deliver(const RunArguments& arguments, Report& report, const ReportFile& file, Context& context) {
+/// The decision of --baseline and --waivers, whose exit code becomes the run's; nothing without them.
+std::optional<GateResult> decide_run(const RunArguments& arguments, const GateFiles& files, const ReportFile& file,
+                                     Report& report) {
+  if (!arguments.gate.any()) return std::nullopt;
+  GateOptions options;
+  options.fail_on = arguments.fail_on;
+  // Who names the simulator knows that it is one; --target auto may fall back to it unseen.
+  options.allow_simulator = arguments.worker.target == TargetChoice::simulator;
+  options.now = now_in_seconds();
+  if (!file.shown_path().empty()) options.report_name = file.shown_path();
+  options.baseline_name = files.baseline_path;
+  GateResult result = decide(report, files.baseline_or_null(), files.waivers, options);
+  report.exit_code = result.exit_code;
+  return result;
+}
+
+/// Writes report, text, decision and profile. A report that cannot be written does not take the text with it.
+ExitCode deliver(const RunArguments& arguments, Report& report, const GateFiles& files, const ReportFile& file,
+                 Context& context) {
+  const auto gate = decide_run(arguments, files, file, report);
   std::string failure;
   try {
     file.finish(report, context.out);
@@ -87,7 +108,12 @@ ExitCode deliver(const RunArguments& arguments, Report& report, const ReportFile
   options.verbose = arguments.verbose;
   options.report_path = failure.empty() ? file.shown_path() : "";
   write_text(report, options, text);
+  if (gate) {
+    text << '\n';
+    write_gate_text({report, options.report_path, files, *gate}, options, text);
+  }
   text.flush();
+  write_outputs(report, gate ? gate->annotations : Annotations{}, arguments.outputs, context);
   if (arguments.profile) write_profile(report, context.err);
   const std::string why = failure.empty() ? why_cannot_run(report) : failure;
   if (!why.empty()) context.err << fmt::format("lt-audit: {}\n", why);
@@ -95,8 +121,10 @@ ExitCode deliver(const RunArguments& arguments, Report& report, const ReportFile
 }
 
 /// One audit of one device.
-DeviceResult audit_device(const RunArguments& arguments, int device, Context& context) {
-  ReportFile file(path_for_device(arguments.json, device), arguments.redact);
+DeviceResult audit_device(const RunArguments& arguments, int device, const GateFiles& files, Context& context) {
+  const std::string path = path_for_device(arguments.json, device);
+  require_not_the_baseline(path, arguments.gate);
+  ReportFile file(path, arguments.redact);
   file.require_writable();
   // Traced calls and a line that is rewritten in place would overwrite each other.
   ProgressLine progress(arguments.worker.trace ? When::never : arguments.progress, context.err);
@@ -105,7 +133,7 @@ DeviceResult audit_device(const RunArguments& arguments, int device, Context& co
   if (!arguments.profile) report.profile.clear();
   report.exit_code = static_cast<int>(exit_code_of(report, arguments.fail_on));
   if (arguments.redact) report = redacted(std::move(report));
-  return {deliver(arguments, report, file, context), report.complete};
+  return {deliver(arguments, report, files, file, context), report.complete};
 }
 
 }  // namespace
@@ -125,12 +153,13 @@ ExitCode execute(const RunArguments& given, Context& context) {
   if (!arguments.dry_run) file.require_writable();
   static_cast<void>(select_checks(arguments.selection));
   forbid_fallback_from_named_libraries(arguments.worker);
+  const GateFiles files = read_gate_files(arguments.gate);
   if (arguments.dry_run) return dry_run(arguments, context);
   const int first = arguments.worker.device;
   const int end = arguments.all_devices ? probe_device_count(arguments.worker) : first + 1;
   ExitCode worst = ExitCode::ok;
   for (int device = first; device < end; ++device) {
-    const DeviceResult result = arguments.compare.cublaslt.empty() ? audit_device(arguments, device, context)
+    const DeviceResult result = arguments.compare.cublaslt.empty() ? audit_device(arguments, device, files, context)
                                                                    : compare_on_device(arguments, device, context);
     worst = std::max(worst, result.code);
     // Interrupted: the user wants no further device either.

@@ -72,6 +72,11 @@ void require_comparable(const RunArguments& arguments) {
   if (ReportFile(arguments.json, false).is_stdout()) {
     throw AuditError(ErrorKind::usage, "--compare makes two reports, and standard output takes one; give --json FILE");
   }
+  if (arguments.gate.any()) {
+    throw AuditError(ErrorKind::usage,
+                     "--compare has the first library as its baseline; give its second report to lt-audit gate with "
+                     "--baseline and --waivers");
+  }
   for (const auto& [option, file] :
        {std::pair<const char*, std::string>{"--compare", path}, {"--compare-cublas", arguments.compare.cublas}}) {
     std::error_code failed;

@@ -16,6 +16,8 @@ void write_json(const Report& report, std::ostream& out);
 /// Reads a report of the same major schema version. Throws AuditError (usage) that names file, position or field, and
 /// what to do. Knows the limits 1 GiB and depth 64.
 Report read_json(const std::string& path);
+/// The same of a text, whose messages name no file. Knows the depth alone.
+Report report_from_text(const std::string& text);
 
 /// Replaces host name, user and the directories of absolute paths (file names and build ids stay), in every field and
 /// in the observations' texts.

@@ -236,6 +236,8 @@ void read_head(const OrderedFields& root, Report& report) {
   read_device(OrderedFields(*target, JsonPath{&root.path(), "target"}), report.target);
 }
 
+}  // namespace
+
 Report report_from_text(const std::string& text) {
   DocumentParser parser;
   const ordered_json json = parser.parse(text);
@@ -260,8 +262,6 @@ Report report_from_text(const std::string& text) {
   });
   return report;
 }
-
-}  // namespace
 
 Report read_json(const std::string& path) {
   try {

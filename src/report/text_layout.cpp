@@ -84,12 +84,14 @@ void write_labelled(std::string_view label, std::string_view text, std::size_t i
   }
 }
 
+std::string colored(std::string_view word, Status status, bool color) {
+  const std::string_view code = color ? color_of(status) : "";
+  return code.empty() ? std::string(word) : fmt::format("{}{}\x1b[0m", code, word);
+}
+
 std::string status_word(Status status, bool color, std::size_t width) {
   const std::string_view word = name_of(status);
-  const std::string_view code = color ? color_of(status) : "";
-  const std::string blanks(missing(word, width), ' ');
-  if (code.empty()) return std::string(word) + blanks;
-  return fmt::format("{}{}\x1b[0m{}", code, word, blanks);
+  return colored(word, status, color) + std::string(missing(word, width), ' ');
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {

@@ -28,7 +28,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 void write_labelled(std::string_view label, std::string_view text, std::size_t indent, std::size_t label_width,
                     std::size_t columns, std::ostream& out);
 
-/// The status word padded to `width`, coloured when asked for: the only place where colour comes from.
+/// The word in the colour of a status when asked for: the only place where colour comes from.
+std::string colored(std::string_view word, Status status, bool color);
+
+/// The status word padded to `width`.
 std::string status_word(Status status, bool color, std::size_t width = 0);
 
 /// "1 case", "24 cases".
