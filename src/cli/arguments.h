@@ -85,7 +85,10 @@ struct ShowArguments {
   /// CHECK or CHECK/CASE; empty: the findings.
   std::string check;
   std::string the_case;
+  /// The report written again; empty = not, "-" = standard output.
+  std::string json;
   OutputArguments outputs;
+  bool redact = false;
   bool quiet = false;
   bool verbose = false;
   When color = When::automatic;

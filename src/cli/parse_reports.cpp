@@ -48,7 +48,10 @@ void declare_show(CLI::App& app, ShowArguments& show) {
   app.add_option("CHECK", show.check, "One check with all its cases, or CHECK/CASE")->type_name("");
   app.add_option("CASE", show.the_case, "One case with its whole observation")->type_name("");
   add_when(app, "--color", show.color, "Coloured status words");
+  app.add_option("--json", show.json, "The report written again; - is standard output, the text then goes to stderr")
+      ->type_name("FILE");
   add_outputs(app, show.outputs);
+  app.add_flag("--redact", show.redact, "Leave host name, user and directories out of text and files");
   add_verbosity(app, show.quiet, show.verbose);
 }
 

@@ -8,6 +8,9 @@
 
 namespace lt_audit {
 
+/// Whether the path of a document means standard output: "-" or /dev/stdout.
+bool is_stdout_path(const std::string& path);
+
 class ReportFile {
  public:
   /// `path` "-" or /dev/stdout is standard output; empty is no report at all.
@@ -38,6 +41,10 @@ class ReportFile {
   bool one_document_ = false;
   bool failed_ = false;
 };
+
+/// Throws AuditError (cannot_run) when the document of `option` cannot be written to the path: directory missing, not
+/// writable, is a directory. Leaves an existing file as it is. Standard output ("-") can be written.
+void require_writable_file(const std::string& path, const char* option);
 
 /// The report of device N: N > 0 stands before the extension, "lt-audit.json" -> "lt-audit.1.json".
 std::string path_for_device(const std::string& path, int device);

@@ -73,48 +73,68 @@ AuditOptions audit_options(const RunArguments& arguments, int device, ReportFile
 
 namespace {
 
+/// Where the results of one audit go, and what they are held against.
+struct Destination {
+  const RunArguments& arguments;
+  const OutputArguments& outputs;
+  const GateFiles& gate_files;
+  const ReportFile& file;
+};
+
 /// The decision of --baseline and --waivers, whose exit code becomes the run's; nothing without them.
-std::optional<GateResult> decide_run(const RunArguments& arguments, const GateFiles& files, const ReportFile& file,
-                                     Report& report) {
-  if (!arguments.gate.any()) return std::nullopt;
+std::optional<GateResult> decide_run(const Destination& to, Report& report) {
+  if (!to.arguments.gate.any()) return std::nullopt;
   GateOptions options;
-  options.fail_on = arguments.fail_on;
+  options.fail_on = to.arguments.fail_on;
   // Who names the simulator knows that it is one; --target auto may fall back to it unseen.
-  options.allow_simulator = arguments.worker.target == TargetChoice::simulator;
+  options.allow_simulator = to.arguments.worker.target == TargetChoice::simulator;
   options.now = now_in_seconds();
-  if (!file.shown_path().empty()) options.report_name = file.shown_path();
-  options.baseline_name = files.baseline_path;
-  GateResult result = decide(report, files.baseline_or_null(), files.waivers, options);
+  if (!to.file.shown_path().empty()) options.report_name = to.file.shown_path();
+  options.baseline_name = to.gate_files.baseline_path;
+  GateResult result = decide(report, to.gate_files.baseline_or_null(), to.gate_files.waivers, options);
   report.exit_code = result.exit_code;
   return result;
 }
 
-/// Writes report, text, decision and profile. A report that cannot be written does not take the text with it.
-ExitCode deliver(const RunArguments& arguments, Report& report, const GateFiles& files, const ReportFile& file,
-                 Context& context) {
-  const auto gate = decide_run(arguments, files, file, report);
-  std::string failure;
-  try {
-    file.finish(report, context.out);
-  } catch (const AuditError& error) {
-    failure = error.what();
-    report.exit_code = static_cast<int>(ExitCode::cannot_run);
-  }
-  std::ostream& text = file.is_stdout() ? context.err : context.out;
+/// Text of the report and, where there is one, of the decision.
+void write_texts(const Destination& to, const Report& report, const std::optional<GateResult>& gate,
+                 const std::string& report_path, std::ostream& text) {
   TextOptions options;
-  options.color = use_color(arguments.color, text);
+  options.color = use_color(to.arguments.color, text);
   options.columns = columns_of(text);
-  options.quiet = arguments.quiet;
-  options.verbose = arguments.verbose;
-  options.report_path = failure.empty() ? file.shown_path() : "";
-  write_text(report, options, text);
-  if (gate) {
-    text << '\n';
-    write_gate_text({report, options.report_path, files, *gate}, options, text);
-  }
+  options.quiet = to.arguments.quiet;
+  options.verbose = to.arguments.verbose;
+  options.report_path = report_path;
+  write_log_text(text, [&](std::ostream& out) {
+    write_text(report, options, out);
+    if (!gate) return;
+    out << '\n';
+    write_gate_text({report, report_path, to.gate_files, *gate}, options, out);
+  });
   text.flush();
-  write_outputs(report, gate ? gate->annotations : Annotations{}, arguments.outputs, context);
-  if (arguments.profile) write_profile(report, context.err);
+}
+
+/// Writes all documents, text, decision and profile. One that cannot be written does not take the others or the text
+/// with it.
+ExitCode deliver(const Destination& to, Report& report, Context& context) {
+  const auto gate = decide_run(to, report);
+  std::string failure;
+  const auto attempt = [&](const auto& write) {
+    try {
+      write();
+      return true;
+    } catch (const AuditError& error) {
+      if (failure.empty()) failure = error.what();
+      report.exit_code = static_cast<int>(ExitCode::cannot_run);
+      return false;
+    }
+  };
+  // The report last, so that it knows the exit code.
+  attempt([&] { write_outputs(report, gate ? gate->annotations : Annotations{}, to.outputs, context); });
+  const bool written = attempt([&] { to.file.finish(report, context.out); });
+  std::ostream& text = takes_stdout(to.outputs, to.arguments.json) ? context.err : context.out;
+  write_texts(to, report, gate, written ? to.file.shown_path() : "", text);
+  if (to.arguments.profile) write_profile(report, context.err);
   const std::string why = failure.empty() ? why_cannot_run(report) : failure;
   if (!why.empty()) context.err << fmt::format("lt-audit: {}\n", why);
   return static_cast<ExitCode>(report.exit_code);
@@ -125,7 +145,9 @@ DeviceResult audit_device(const RunArguments& arguments, int device, const GateF
   const std::string path = path_for_device(arguments.json, device);
   require_not_the_baseline(path, arguments.gate);
   ReportFile file(path, arguments.redact);
+  const OutputArguments outputs = outputs_for_device(arguments.outputs, device);
   file.require_writable();
+  require_writable_outputs(outputs);
   // Traced calls and a line that is rewritten in place would overwrite each other.
   ProgressLine progress(arguments.worker.trace ? When::never : arguments.progress, context.err);
   Report report = run_audit(audit_options(arguments, device, file, progress, context));
@@ -133,7 +155,7 @@ DeviceResult audit_device(const RunArguments& arguments, int device, const GateF
   if (!arguments.profile) report.profile.clear();
   report.exit_code = static_cast<int>(exit_code_of(report, arguments.fail_on));
   if (arguments.redact) report = redacted(std::move(report));
-  return {deliver(arguments, report, files, file, context), report.complete};
+  return {deliver({arguments, outputs, files, file}, report, context), report.complete};
 }
 
 }  // namespace
@@ -144,13 +166,17 @@ ExitCode execute(const RunArguments& given, Context& context) {
   require_problems(arguments.selection.problems);
   if (!arguments.workload.empty()) select_workload(load_workload(arguments.workload), arguments.selection);
   const ReportFile file(arguments.json, arguments.redact);
-  if (arguments.all_devices && file.is_stdout()) {
+  if (takes_stdout(arguments.outputs, arguments.json) && arguments.all_devices) {
     throw AuditError(ErrorKind::usage,
-                     "--json - takes the report of one device; with --device all give --json FILE, or one --device N");
+                     "standard output (-) takes the document of one device; with --device all give FILE, as in --json "
+                     "FILE, or one --device N");
   }
   if (arguments.json.empty()) throw AuditError(ErrorKind::usage, "--json: the file name is empty");
   if (!arguments.compare.cublaslt.empty()) require_comparable(arguments);
-  if (!arguments.dry_run) file.require_writable();
+  if (!arguments.dry_run) {
+    file.require_writable();
+    require_writable_outputs(arguments.outputs);
+  }
   static_cast<void>(select_checks(arguments.selection));
   forbid_fallback_from_named_libraries(arguments.worker);
   const GateFiles files = read_gate_files(arguments.gate);

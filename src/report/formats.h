@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lt_audit/report.h"
+#include "report/annotations.h"
 
 namespace lt_audit {
 
@@ -42,6 +43,22 @@ void write_text(const Report& report, const TextOptions& options, std::ostream& 
 void write_check_text(const Report& report, std::string_view check_id, const TextOptions& options, std::ostream& out);
 void write_case_text(const Report& report, std::string_view check_id, std::string_view case_id,
                      const TextOptions& options, std::ostream& out);
+
+// The formats below take what is known beside the report (report/annotations.h); docs/formats.md says what maps to
+// what. Every text of the report is escaped: none of them holds markup, control characters or commands of others.
+
+/// JUnit XML as Jenkins, GitLab and others read it: a suite for each check, a test case for each case.
+void write_junit(const Report& report, const Annotations& annotations, std::ostream& out);
+
+/// SARIF 2.1.0 with one run: a rule for each check and each cause, a result for each case with warn or fail.
+void write_sarif(const Report& report, const Annotations& annotations, std::ostream& out);
+
+/// Markdown that fits a comment on a pull request (65,536 characters); says what it leaves out.
+void write_markdown(const Report& report, const Annotations& annotations, std::ostream& out);
+
+/// Workflow commands of GitHub Actions: one annotation for each finding, at most 10 errors and 10 warnings, and a
+/// notice that says how many more there are.
+void write_github_annotations(const Report& report, const Annotations& annotations, std::ostream& out);
 
 /// Writes the whole text to a temporary file beside `path` and renames it. Throws AuditError (cannot_run) that names
 /// the path.
