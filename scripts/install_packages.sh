@@ -28,8 +28,12 @@ test_packages=(
   dpkg-dev
   file
   libgtest-dev
+  # xmllint holds JUnit documents against the schema of their consumers.
+  libxml2-utils
   python3
   python3-jsonschema
+  # tests/formats_test.py takes the schemas of JUnit and SARIF out of packages of PyPI, with the pip of an environment of its own.
+  python3-venv
   shellcheck
 )
 

@@ -51,7 +51,7 @@ TEST(Github, ShowsTenOfAKindAndSaysHowManyMore) {
   const auto lines = lines_of(large_report(250));
   ASSERT_EQ(lines.size(), 11U);
   EXPECT_EQ(lines.back(),
-            "::notice title=lt-audit::Not annotated: 15 more errors, since GitHub shows 10 of a kind for a step. The "
+            "::notice title=lt-audit::Not annotated: 15 errors more, since GitHub shows 10 of a kind for a step. The "
             "report has "
             "all.");
 }

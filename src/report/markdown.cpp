@@ -87,7 +87,9 @@ std::string entry_of(const GateEntry& entry) {
   }
   if (entry.details.size() > kMostDetails)
     text += fmt::format("  - and {} more\n", entry.details.size() - kMostDetails);
-  if (!entry.next.empty()) text += fmt::format("  - next: {}\n", prose(entry.next));
+  // A command is copied, an edit is read.
+  const bool is_command = entry.next.rfind("lt-audit ", 0) == 0;
+  if (!entry.next.empty()) text += fmt::format("  - next: {}\n", is_command ? command(entry.next) : prose(entry.next));
   return text;
 }
 

@@ -31,7 +31,7 @@ struct Pipe {
 
 /// What the developer's shell sets must not decide about the tests.
 bool is_kept(const char* variable) {
-  for (const char* prefix : {"CUDA", "CUBLAS", "NVIDIA", "NO_COLOR", "COLUMNS"}) {
+  for (const char* prefix : {"CUDA", "CUBLAS", "NVIDIA", "NO_COLOR", "COLUMNS", "GITHUB_"}) {
     if (std::strncmp(variable, prefix, std::strlen(prefix)) == 0) return false;
   }
   return true;
