@@ -30,11 +30,10 @@ struct Document {
 
 /// Every format once; those with an empty path are not asked for.
 std::vector<Document> all_documents(const OutputArguments& outputs) {
-  // MERGE-HTML: replace nullptr by write_html.
   return {{"--junit", outputs.junit, write_junit},
           {"--sarif", outputs.sarif, write_sarif},
           {"--markdown", outputs.markdown, write_markdown},
-          {"--html", outputs.html, nullptr}};
+          {"--html", outputs.html, write_html}};
 }
 
 std::vector<Document> documents_of(const OutputArguments& outputs) {
@@ -43,12 +42,6 @@ std::vector<Document> documents_of(const OutputArguments& outputs) {
     if (!document.path.empty()) asked.push_back(std::move(document));
   }
   return asked;
-}
-
-void require_built_in(const Document& document) {
-  if (document.write != nullptr) return;
-  throw AuditError(ErrorKind::usage,
-                   fmt::format("{}: this format is not built in here; leave the option out", document.option));
 }
 
 std::string environment(const char* name) {
@@ -71,7 +64,6 @@ void write_to_stdout(const Document& document, const Report& report, const Annot
 }
 
 void write_document(const Document& document, const Report& report, const Annotations& annotations, std::ostream& out) {
-  require_built_in(document);
   if (is_stdout_path(document.path)) return write_to_stdout(document, report, annotations, out);
   write_file_atomically(document.path, [&](std::ostream& file) { document.write(report, annotations, file); });
 }
@@ -141,8 +133,7 @@ bool takes_stdout(const OutputArguments& outputs, const std::string& json) {
 
 void require_writable_outputs(const OutputArguments& outputs) {
   for (const Document& document : documents_of(outputs)) {
-    require_built_in(document);
-    require_writable_file(document.path, document.option);
+      require_writable_file(document.path, document.option);
   }
 }
 

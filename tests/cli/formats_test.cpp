@@ -159,12 +159,16 @@ TEST_F(FormatsTest, AFormatOfOneCaseIsWrongUsage) {
   EXPECT_FALSE(std::filesystem::exists(here_ / "j.xml"));
 }
 
-// MERGE-HTML: this test goes when --html is built in.
-TEST_F(FormatsTest, AFormatThatIsNotBuiltInIsNeverIgnored) {
+TEST_F(FormatsTest, HtmlIsOnePageThatLoadsNothing) {
   for (const Finished& finished : {run_program(faulty({"--html", "h.html"}), here()),
-                                   run_program({"show", "r.json", "--html", "h.html"}, here())}) {
-    EXPECT_EQ(finished.code, 2);
-    EXPECT_TRUE(contains(finished.err, "not built in")) << finished.err;
+                                   run_program({"show", "r.json", "--html", "s.html"}, here())}) {
+    EXPECT_NE(finished.code, 2) << finished.err;
+  }
+  for (const char* name : {"h.html", "s.html"}) {
+    const std::string page = file_text(here_ / name);
+    EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U) << name;
+    EXPECT_TRUE(contains(page, "default-src 'none'")) << name;
+    EXPECT_TRUE(contains(page, "alignment")) << name;
   }
 }
 
