@@ -37,9 +37,19 @@ test_packages=(
   shellcheck
 )
 
+# Opens the HTML pages as a reader does, through WebDriver. Ubuntu has Chromium as a snap alone: its test is skipped there.
+browser_packages=(
+  chromium
+  chromium-driver
+  python3-selenium
+)
+
 case ${1:-build} in
   build) packages=("${build_packages[@]}") ;;
-  test) packages=("${test_packages[@]}") ;;
+  test)
+    packages=("${test_packages[@]}")
+    if grep -qsx 'ID=debian' /etc/os-release; then packages+=("${browser_packages[@]}"); fi
+    ;;
   *) die 2 "usage: scripts/install_packages.sh [build|test]" ;;
 esac
 

@@ -99,6 +99,11 @@ void write_finding(const Finding& finding, std::size_t place, const Annotations&
       << "\" hidden>Show in the table</button></div>\n</article>\n";
 }
 
+std::string_view no_findings_text(const Report& report) {
+  if (summary_of(report).total == 0) return "Nothing ran.";
+  return report.complete ? "None: every case that ran is as documented." : "None, but the audit is not complete.";
+}
+
 }  // namespace
 
 void write_html_findings(const Report& report, const Annotations& annotations, std::ostream& out) {
@@ -106,10 +111,7 @@ void write_html_findings(const Report& report, const Annotations& annotations, s
   const auto skips = static_cast<std::size_t>(std::count_if(
       findings.begin(), findings.end(), [](const Finding* finding) { return finding->status == Status::skip; }));
   out << "<h2 id=\"findings-title\">Findings <span class=\"muted\">" << findings.size() - skips << "</span></h2>\n";
-  if (findings.size() == skips) {
-    out << "<p>None: " << (report.complete ? "every case that ran is as documented." : "but the audit is not complete.")
-        << "</p>\n";
-  }
+  if (findings.size() == skips) out << "<p>" << no_findings_text(report) << "</p>\n";
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (findings[i]->status != Status::skip) write_finding(*findings[i], i, annotations, out);
   }

@@ -21,7 +21,7 @@ constexpr std::int64_t kMostBytes = 256;
 
 /// Where a case stands: which map, which group of columns in it, which column.
 struct Place {
-  enum Map { declared, undeclared, other } map = other;
+  enum Map { declared, undeclared, leading, other } map = other;
   std::string moved;
   /// Orders the groups.
   int rank = 0;
@@ -81,7 +81,7 @@ std::optional<Place> place_of_the_rest(const MatmulProblem& problem) {
     const auto size = static_cast<std::int64_t>(bytes_of(problem.*operand.type));
     const int rank = static_cast<int>(i);
     if (problem.*operand.ld != 0) {
-      return Place{Place::other, std::string("ld of ") + operand.letter, rank,
+      return Place{Place::leading, std::string("ld of ") + operand.letter, rank,
                    alignment_of(problem.*operand.ld * size)};
     }
     if (problem.*operand.stride >= 0) {
@@ -149,7 +149,7 @@ struct Collected {
 }  // namespace
 
 std::vector<Picture> alignment_maps(const CheckResult& check) {
-  std::array<Collected, 3> maps;
+  std::array<Collected, 4> maps;
   for (std::size_t i = 0; i < check.cases.size(); ++i) {
     const auto problem = problem_of(check.cases[i]);
     if (!problem) continue;
@@ -167,8 +167,8 @@ std::vector<Picture> alignment_maps(const CheckResult& check) {
   take(Place::declared, "Pointers whose alignment is declared to the heuristic", "Rows: types and transposition.");
   take(Place::undeclared, "Pointers that are aligned less than declared",
        "The preference says more than holds, most often its default of 256 bytes.");
-  take(Place::other, "Leading dimensions, batch strides, bias and workspace",
-       "A stride of 0 is one matrix for all batches.");
+  take(Place::leading, "Leading dimensions", "Rows: types and transposition.");
+  take(Place::other, "Batch strides, bias and workspace", "A stride of 0 is one matrix for all batches.");
   return pictures;
 }
 

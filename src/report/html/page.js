@@ -11,7 +11,8 @@
       place = (place + 1) % themes.length;
       if (place === 0) delete document.documentElement.dataset.theme;
       else document.documentElement.dataset.theme = themes[place];
-      button.textContent = 'Theme: ' + themes[place];
+      lt.byId('theme-name').textContent = themes[place];
+      lt.announce('Theme: ' + themes[place]);
     });
   };
 
