@@ -1,10 +1,12 @@
 // JSON to Report, from a file that may be truncated, edited, huge or no report at all. Cases are turned into values
 // while the file is parsed and leave the tree at once: a tree of a whole report would take ten times the file's size.
+// Those that stand as write_json writes them are not even parsed (report/json_cases.h).
 #include <fmt/core.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "report/formats.h"
+#include "report/json_cases.h"
 #include "report/json_parts.h"
 
 namespace lt_audit {
@@ -98,23 +101,95 @@ CaseResult case_from_json(const ordered_json& json, const JsonPath& path) {
   return result;
 }
 
+/// What the parser reads: the document, without what the scanner of the cases has read already.
+class Source {
+ public:
+  explicit Source(std::string_view text) : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
+
+  bool at_end() const { return at_ == end_; }
+  char current() const { return *at_; }
+  void next() {
+    if (++at_ == end_ && resume_ != nullptr) {
+      at_ = std::exchange(resume_, nullptr);
+      end_ = text_.data() + text_.size();
+    }
+  }
+
+  /// Lets the scanner read the cases that follow; the parser goes on where the scanner could not.
+  void scan(CasesFollow after, std::vector<CaseResult>& cases) {
+    if (resume_ != nullptr) return;
+    const auto here = static_cast<std::size_t>(at_ - text_.data());
+    const std::size_t there = scan_cases(text_, here, after, cases);
+    if (there == std::string_view::npos) return;
+    // What the parser needs in front of the rest of the array.
+    std::string_view front = after == CasesFollow::key ? ":[" : ",";
+    if (after == CasesFollow::another_case && text_[there] == ']') front = "";
+    skipped_ += there - here - front.size();
+    at_ = text_.data() + there;
+    if (front.empty()) return;
+    resume_ = std::exchange(at_, front.data());
+    end_ = front.data() + front.size();
+  }
+
+  /// Bytes that the parser did not see, to be added to what it takes for its place.
+  std::size_t skipped() const { return skipped_; }
+
+ private:
+  std::string_view text_;
+  const char* at_;
+  const char* end_;
+  const char* resume_ = nullptr;
+  std::size_t skipped_ = 0;
+};
+
+/// The source as the parser wants it. Copies share the place.
+class SourceIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  /// Without a source: the end.
+  explicit SourceIterator(Source* source = nullptr) : source_(source) {}
+  char operator*() const { return source_->current(); }
+  SourceIterator& operator++() {
+    source_->next();
+    return *this;
+  }
+  SourceIterator operator++(int) {
+    source_->next();
+    return *this;
+  }
+  /// With the end alone.
+  bool operator==(const SourceIterator& /*end*/) const { return source_->at_end(); }
+
+ private:
+  Source* source_;
+};
+
 /// Turns the document into a tree without its cases, which are collected on the way.
 class DocumentParser {
  public:
-  ordered_json parse(const std::string& text) {
+  explicit DocumentParser(std::string_view text) : text_(text), source_(text) {}
+
+  ordered_json parse() {
     try {
-      return ordered_json::parse(text, [this](int depth, ordered_json::parse_event_t event, ordered_json& value) {
-        return keep(depth, event, value);
-      });
+      return ordered_json::parse(SourceIterator(&source_), SourceIterator(),
+                                 [this](int depth, ordered_json::parse_event_t event, ordered_json& value) {
+                                   return keep(depth, event, value);
+                                 });
     } catch (const ordered_json::parse_error& error) {
-      if (error.byte >= text.size()) {
+      const std::size_t byte = error.byte + source_.skipped();
+      if (byte >= text_.size()) {
         refuse(
             fmt::format("ends in the middle, after {} bytes: it was cut off while it was written or copied; copy it "
                         "again or run the audit again",
-                        text.size()));
+                        text_.size()));
       }
       refuse(fmt::format(
-          "is not valid JSON at byte {}: it was changed or damaged; copy it again or run the audit again", error.byte));
+          "is not valid JSON at byte {}: it was changed or damaged; copy it again or run the audit again", byte));
     } catch (const ordered_json::exception& error) {
       refuse(fmt::format("is not valid JSON: {}", error.what()));
     }
@@ -145,6 +220,7 @@ class DocumentParser {
     if (check_key_ != "cases" || cases_.empty() || !version_known_) return true;
     const JsonPath check_path{nullptr, "checks", static_cast<std::int64_t>(cases_.size()) - 1};
     std::vector<CaseResult>& cases = cases_.back();
+    if (event == Event::key && depth == 3) source_.scan(CasesFollow::key, cases);
     const JsonPath case_path{&check_path, "cases", static_cast<std::int64_t>(cases.size())};
     // Reported here, where the position is known: what precedes it has left the tree.
     if (event == Event::object_start && depth == 3) {
@@ -155,9 +231,12 @@ class DocumentParser {
     }
     if (event != Event::object_end || depth != 4) return true;
     cases.push_back(case_from_json(value, case_path));
+    source_.scan(CasesFollow::another_case, cases);
     return false;
   }
 
+  std::string_view text_;
+  Source source_;
   std::string root_key_;
   std::string check_key_;
   bool version_known_ = false;
@@ -239,8 +318,8 @@ void read_head(const OrderedFields& root, Report& report) {
 }  // namespace
 
 Report report_from_text(const std::string& text) {
-  DocumentParser parser;
-  const ordered_json json = parser.parse(text);
+  DocumentParser parser(text);
+  const ordered_json json = parser.parse();
   const OrderedFields root(json, JsonPath{});
   const ordered_json* version = root.find("schema_version");
   if (version == nullptr) {
