@@ -30,11 +30,15 @@ test_packages=(
   libgtest-dev
   # xmllint holds JUnit documents against the schema of their consumers.
   libxml2-utils
+  # slurmd and slurmctld take credentials from munge; tests/slurm_test.sh starts all three.
+  munge
   python3
   python3-jsonschema
-  # tests/formats_test.py takes the schemas of JUnit and SARIF out of packages of PyPI, with the pip of an environment of its own.
+  # The validators of JUnit, SARIF and the files under deploy/ come from PyPI and get environments of their own.
   python3-venv
   shellcheck
+  # The job file for clusters runs on the real slurmctld and slurmd.
+  slurm-wlm
 )
 
 # Opens the HTML pages as a reader does, through WebDriver. Ubuntu has Chromium as a snap alone: its test is skipped there.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Validates documents of lt-audit (reports, comparisons, gates, workloads, diagnoses, the known issues) against their schemas in
-docs and data.
+"""Validates documents of lt-audit (reports, comparisons, gates, merges, workloads, diagnoses, the known issues) against their
+schemas in docs and data.
 
 Usage: validate_report.py FILE...
 
@@ -20,6 +20,7 @@ SCHEMAS = {
     "lt-audit-diff": "docs/diff.schema.json",
     "lt-audit-doctor": "docs/doctor.schema.json",
     "lt-audit-gate": "docs/gate.schema.json",
+    "lt-audit-merge": "docs/merge.schema.json",
     "lt-audit/known-issues/2": "data/known-issues.schema.json",
 }
 REPORT = "docs/report.schema.json"

@@ -103,101 +103,119 @@ struct DiffArguments {
   /// A finding that is new at or over it makes the exit code 1. A comparison informs; none is the default.
   FailOn fail_on = FailOn::none;
   /// markdown is the comparison's own; the others describe the new report with the old one as its baseline.
-  struct GateArguments {
-    std::string report;
-    GateFileArguments files;
-    FailOn fail_on = FailOn::fail;
-    std::optional<int> max_age_days;
-    bool allow_simulator = false;
-    /// Globs of checks that must have run.
-    std::vector<std::string> require;
-    /// Empty = no file, "-" = standard output.
-    std::string json;
-    OutputArguments outputs;
-    bool quiet = false;
-    bool verbose = false;
-    When color = When::automatic;
-  };
+  OutputArguments outputs;
+  bool quiet = false;
+  bool verbose = false;
+  When color = When::automatic;
+};
 
-  struct EnvArguments {
-    WorkerOptions worker = gpu_worker();
-    bool json = false;
-  };
+struct GateArguments {
+  std::string report;
+  GateFileArguments files;
+  FailOn fail_on = FailOn::fail;
+  std::optional<int> max_age_days;
+  bool allow_simulator = false;
+  /// Globs of checks that must have run.
+  std::vector<std::string> require;
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+  OutputArguments outputs;
+  bool quiet = false;
+  bool verbose = false;
+  When color = When::automatic;
+};
 
-  struct SelfTestArguments {
-    Selection selection;
-    WorkerOptions worker = gpu_worker();
-    /// Empty = no file, "-" = standard output.
-    std::string json;
-    When progress = When::automatic;
-  };
+struct EnvArguments {
+  WorkerOptions worker = gpu_worker();
+  bool json = false;
+};
 
-  /// The calls that replay and doctor go through, one after the other.
-  struct CallArguments {
-    /// X: problem texts, pasted lines or files with one ("-" = standard input), REPORT:CHECK/CASE or REPORT:CASE.
-    std::vector<std::string> what;
-    /// --problem: problem texts, after them.
-    std::vector<std::string> problems;
-  };
+struct SelfTestArguments {
+  Selection selection;
+  WorkerOptions worker = gpu_worker();
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+  When progress = When::automatic;
+};
 
-  struct ReplayArguments {
-    CallArguments calls;
-    /// Not given: as in the report, or gpu for a problem text.
-    std::optional<TargetChoice> target;
-    std::optional<int> device;
-    std::optional<std::string> fault;
-    std::optional<std::uint64_t> seed;
-    LibraryPaths libraries;
-    double timeout_s = 30;
-    /// Empty = no file, "-" = standard output, which takes the report of one call.
-    std::string json;
-    When color = When::automatic;
-  };
+/// The calls that replay and doctor go through, one after the other.
+struct CallArguments {
+  /// X: problem texts, pasted lines or files with one ("-" = standard input), REPORT:CHECK/CASE or REPORT:CASE.
+  std::vector<std::string> what;
+  /// --problem: problem texts, after them.
+  std::vector<std::string> problems;
+};
 
-  struct DoctorArguments {
-    CallArguments calls;
-    WorkerOptions worker = gpu_worker();
-    /// Seconds for each call after which no further change is tried.
-    double budget_s = 20;
-    /// Empty = no file, "-" = standard output.
-    std::string json;
-  };
+struct ReplayArguments {
+  CallArguments calls;
+  /// Not given: as in the report, or gpu for a problem text.
+  std::optional<TargetChoice> target;
+  std::optional<int> device;
+  std::optional<std::string> fault;
+  std::optional<std::uint64_t> seed;
+  LibraryPaths libraries;
+  double timeout_s = 30;
+  /// Empty = no file, "-" = standard output, which takes the report of one call.
+  std::string json;
+  When color = When::automatic;
+};
 
-  struct ImportArguments {
-    /// Logs; "-" = standard input.
-    std::vector<std::string> files;
-    /// "-" = standard output.
-    std::string output = "workload.json";
-  };
+struct DoctorArguments {
+  CallArguments calls;
+  WorkerOptions worker = gpu_worker();
+  /// Seconds for each call after which no further change is tried.
+  double budget_s = 20;
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+};
 
-  struct KnownIssuesArguments {
-    /// One issue, shown whole; empty: all that match.
-    std::string id;
-    /// As typed; empty: those of the library and GPU that would be audited.
-    std::string version;
-    std::string compute_capability;
-    /// A workload file or logs, or problem texts: only issues that touch them.
-    std::vector<std::string> workload;
-    std::vector<std::string> problems;
-    WorkerOptions worker = gpu_worker();
-    /// Empty = no file, "-" = standard output.
-    std::string json;
-  };
+struct ImportArguments {
+  /// Logs; "-" = standard input.
+  std::vector<std::string> files;
+  /// "-" = standard output.
+  std::string output = "workload.json";
+};
 
-  /// --help or --version: text for standard output, exit code 0.
-  struct Information {
-    std::string text;
-  };
+struct KnownIssuesArguments {
+  /// One issue, shown whole; empty: all that match.
+  std::string id;
+  /// As typed; empty: those of the library and GPU that would be audited.
+  std::string version;
+  std::string compute_capability;
+  /// A workload file or logs, or problem texts: only issues that touch them.
+  std::vector<std::string> workload;
+  std::vector<std::string> problems;
+  WorkerOptions worker = gpu_worker();
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+};
 
-  using Arguments = std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments,
-                                 GateArguments, DiffArguments, EnvArguments, SelfTestArguments, ReplayArguments,
-                                 DoctorArguments, ImportArguments, KnownIssuesArguments>;
+/// Many reports into one.
+struct MergeArguments {
+  std::vector<std::string> reports;
+  /// Empty = no file, "-" = standard output.
+  std::string json;
+  std::string markdown;
+  FailOn fail_on = FailOn::fail;
+  bool quiet = false;
+  bool verbose = false;
+  When color = When::automatic;
+};
 
-  /// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command,
-  /// option or value that does not exist. Looks at no file, device or check.
-  Arguments parse_arguments(const std::vector<std::string>& arguments);
+/// --help or --version: text for standard output, exit code 0.
+struct Information {
+  std::string text;
+};
 
-  /// "0.1.0".
-  std::string_view tool_version();
+using Arguments = std::variant<Information, RunArguments, ListArguments, ExplainArguments, ShowArguments, GateArguments,
+                               DiffArguments, MergeArguments, EnvArguments, SelfTestArguments, ReplayArguments,
+                               DoctorArguments, ImportArguments, KnownIssuesArguments>;
+
+/// Parses the arguments without the program name. Throws AuditError (usage) with the nearest name of a command,
+/// option or value that does not exist. Looks at no file, device or check.
+Arguments parse_arguments(const std::vector<std::string>& arguments);
+
+/// "0.1.0".
+std::string_view tool_version();
 
 }  // namespace lt_audit

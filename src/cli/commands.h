@@ -31,5 +31,6 @@ ExitCode execute(const ReplayArguments& arguments, Context& context);
 ExitCode execute(const DoctorArguments& arguments, Context& context);
 ExitCode execute(const ImportArguments& arguments, Context& context);
 ExitCode execute(const KnownIssuesArguments& arguments, Context& context);
+ExitCode execute(const MergeArguments& arguments, Context& context);
 
 }  // namespace lt_audit

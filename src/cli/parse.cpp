@@ -402,6 +402,8 @@ Arguments parse_arguments(const std::vector<std::string>& arguments) {
   parser.add<KnownIssuesArguments>(
       "known-issues", "The known issues of a version and a GPU, and which products they touch; needs no GPU",
       declare_known_issues);
+  parser.add<MergeArguments>("merge", "The reports of many machines into one: who has which finding, who differs",
+                             declare_merge);
   return parser.parse(arguments);
 }
 

@@ -90,5 +90,6 @@ void add_gate_files(CLI::App& app, GateFileArguments& files);
 void declare_show(CLI::App& app, ShowArguments& show);
 void declare_diff(CLI::App& app, DiffArguments& diff);
 void declare_gate(CLI::App& app, GateArguments& gate);
+void declare_merge(CLI::App& app, MergeArguments& merge);
 
 }  // namespace lt_audit

@@ -80,4 +80,19 @@ void declare_gate(CLI::App& app, GateArguments& gate) {
   app.add_flag("-v,--verbose", gate.verbose, "Every case and every waiver")->excludes(quiet);
 }
 
+void declare_merge(CLI::App& app, MergeArguments& merge) {
+  app.add_option("REPORT", merge.reports, "JSON reports, one for each machine and GPU")->type_name("")->required();
+  app.add_option("--json", merge.json, "Also as JSON; - is standard output, the text then goes to stderr")
+      ->type_name("FILE");
+  app.add_option("--markdown", merge.markdown, "Also as Markdown, likewise")->type_name("FILE");
+  const Choices<FailOn> choices = {{"fail", FailOn::fail}, {"warn", FailOn::warn}, {"none", FailOn::none}};
+  add_choice(
+      app, "--fail-on", merge.fail_on, choices,
+      "The least status of a finding that makes the exit code 1 (default fail); nodes that differ make it 1 too, "
+      "except with none");
+  add_when(app, "--color", merge.color, "Coloured status words");
+  CLI::Option* quiet = app.add_flag("-q,--quiet", merge.quiet, "Differences and findings alone");
+  app.add_flag("-v,--verbose", merge.verbose, "Every node, case and finding")->excludes(quiet);
+}
+
 }  // namespace lt_audit
