@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the examples of docs/guide/gate.md as they stand there: files from its blocks, commands with the output that it shows.
+"""Runs the examples of a page as they stand there: files from its blocks, commands with the output that it shows.
 
-Usage: gate_page_test.py LT_AUDIT [--write]     --write puts the real output into the page
+Usage: pages_test.py LT_AUDIT PAGE LEAST [--write]     LEAST: how many blocks of commands the page has at the least;
+                                                       --write puts the real output into the page
+
+A block of `console` is run; one with file=NAME is written to that file first; one with same-as=FILE is that file of the repository.
 
 Reports: main.json is the committed report of an H200 in which known issue KI-060 does not show, lt-audit.json that report as it is,
 without-workspace.json one without the check workspace.
@@ -16,7 +19,6 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "guide" / "gate.md"
 REPORT = ROOT / "docs" / "reports" / "h200-cublaslt-13.1.0.json"
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>\S[^\n]*)\n(?P<body>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
@@ -54,15 +56,15 @@ def run_block(body, folder, environment):
     return "\n".join(lines) + "\n"
 
 
-def main(program, write):
-    page = PAGE.read_text(encoding="utf-8")
+def main(program, path, least, write):
+    page = path.read_text(encoding="utf-8")
     failed = 0
     ran = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         make_reports(folder)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("CUDA", "CUBLAS", "NVIDIA", "GITHUB"))}
-        environment.update(PATH=f"{pathlib.Path(program).parent}:{environment['PATH']}", COLUMNS="100", LC_ALL="C.UTF-8")
+        environment.update(LT_AUDIT_SOURCE=str(ROOT), PATH=f"{pathlib.Path(program).parent}:{environment['PATH']}", COLUMNS="100", LC_ALL="C.UTF-8")
 
         def replaced(block):
             nonlocal failed, ran
@@ -70,6 +72,11 @@ def main(program, write):
             body = "\n".join(line.removeprefix(indent) for line in block["body"].splitlines()) + "\n"
             if file := re.search(r"file=(\S+)", block["info"]):
                 (folder / file[1]).write_text(body, encoding="utf-8")
+            if same := re.search(r"same-as=(\S+)", block["info"]):
+                ran += 1
+                if body != (ROOT / same[1]).read_text(encoding="utf-8"):
+                    failed += 1
+                    print(f"the page and {same[1]} differ")
             if block["info"] != "console":
                 return block[0]
             ran += 1
@@ -82,14 +89,14 @@ def main(program, write):
 
         changed = BLOCK.sub(replaced, page)
     if write:
-        PAGE.write_text(changed, encoding="utf-8")
-    if ran < 8:
+        path.write_text(changed, encoding="utf-8")
+    if ran < least:
         print(f"only {ran} blocks were found: the page or this test is broken")
         return 1
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__.strip())
-    sys.exit(main(sys.argv[1], "--write" in sys.argv))
+    sys.exit(main(sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), "--write" in sys.argv))
