@@ -17,6 +17,8 @@ ReportSide side_of(const Report& report) {
   side.gpu = report.target.device_facts.name;
   side.driver = report.target.driver_text;
   side.cublaslt = report.target.cublaslt.version();
+  side.cublaslt_path = report.target.cublaslt.path;
+  side.cublas_path = report.target.cublas.path;
   for (const CheckResult& check : report.checks) side.cases += check.cases.size();
   side.complete = report.complete;
   return side;

@@ -145,6 +145,8 @@ struct ReportSide {
   std::string gpu;
   std::string driver;
   std::string cublaslt;
+  /// Files of the libraries; empty for the simulator.
+  std::string cublaslt_path, cublas_path;
   std::uint64_t cases = 0;
   bool complete = false;
 };

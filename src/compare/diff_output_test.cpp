@@ -77,11 +77,25 @@ TEST(DiffText, NamesEveryKindWithAnExample) {
     EXPECT_TRUE(has(text, std::string(words_of(kind)) + ": 1 case")) << words_of(kind) << "\n" << text;
   }
   EXPECT_TRUE(has(text, "alignment/refused  correct (pass) -> refused (fail)")) << text;
-  EXPECT_TRUE(has(text, "lt-audit replay new.json:alignment/refused")) << text;
+  EXPECT_TRUE(has(text, "lt-audit replay new.json:alignment/refused --cublaslt /opt/libcublasLt.so.13\n")) << text;
   EXPECT_TRUE(has(text, "cuBLASLt 10.00 -> 15.00 us (x 1.50; spreads 1 % and 1 %)")) << text;
   EXPECT_TRUE(has(text, "algo 66 -> algo 71: 1 case")) << text;
   EXPECT_TRUE(has(text, "only in the old report: 1 case")) << text;
   EXPECT_TRUE(has(text, "14 cases in both: ")) << text;
+}
+
+TEST(DiffText, QuotesTheReplayLineForAShell) {
+  CaseChange change;
+  change.check = "alignment";
+  change.id = "one";
+  ReportDiff diff;
+  diff.before.cublaslt_path = "libcublasLt.so.12";
+  diff.after.cublaslt_path = "libcublasLt.so.13";
+  EXPECT_EQ(replay_line(diff, "it's $new.json", change), "lt-audit replay 'it'\\''s $new.json:alignment/one'")
+      << "a redacted path names no file";
+  diff.after.cublas_path = "/opt/cu blas/libcublas.so";
+  EXPECT_EQ(replay_line(diff, "new.json", change),
+            "lt-audit replay new.json:alignment/one --cublas '/opt/cu blas/libcublas.so'");
 }
 
 TEST(DiffText, FitsTheTerminal) {

@@ -238,7 +238,7 @@ class DiffText {
     const bool is_loud = kind == ChangeKind::newly_wrong || kind == ChangeKind::newly_refused;
     if (all() && is_loud) labelled("", change.message, indent, 0);
     if (is_first || all()) {
-      out_ << std::string(indent, ' ') << printable(replay_line(options_.after_path, change)) << '\n';
+      out_ << std::string(indent, ' ') << printable(replay_line(diff_, options_.after_path, change)) << '\n';
     }
   }
 

@@ -68,12 +68,16 @@ std::string numbers_text(const CaseChange& change) {
   return text;
 }
 
-/// Words that a shell takes as they are.
-bool is_harmless(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+/// For a POSIX shell: as it is when harmless, in single quotes otherwise.
+std::string shell_word(const std::string& text) {
+  const bool is_harmless = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("/._-+:").find(c) != std::string_view::npos;
   });
+  if (is_harmless) return text;
+  std::string quoted;
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "'" + quoted + "'";
 }
 
 }  // namespace
@@ -169,12 +173,15 @@ std::vector<ChangeGroup> groups_of(const ReportDiff& diff, ChangeKind kind) {
   return groups;
 }
 
-std::string replay_line(const std::string& report_path, const CaseChange& change) {
-  const std::string place = report_path + ":" + change.check + "/" + change.id;
-  if (is_harmless(place)) return "lt-audit replay " + place;
-  std::string quoted;
-  for (const char c : place) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "lt-audit replay '" + quoted + "'";
+std::string replay_line(const ReportDiff& diff, const std::string& report_path, const CaseChange& change) {
+  std::string line = "lt-audit replay " + shell_word(report_path + ":" + change.check + "/" + change.id);
+  const auto name = [&line](const char* option, const std::string& before, const std::string& after) {
+    // A redacted path has no directory, and names no file here.
+    if (after != before && after.starts_with('/')) line += fmt::format(" {} {}", option, shell_word(after));
+  };
+  name("--cublaslt", diff.before.cublaslt_path, diff.after.cublaslt_path);
+  name("--cublas", diff.before.cublas_path, diff.after.cublas_path);
+  return line;
 }
 
 std::vector<std::string> numbers_clauses(const CheckDiff& total) {

@@ -44,8 +44,9 @@ struct ChangeGroup {
 /// Largest groups first; others keep their order.
 std::vector<ChangeGroup> groups_of(const ReportDiff& diff, ChangeKind kind);
 
-/// "lt-audit replay 'new.json:alignment/f16.off2'", quoted for a shell.
-std::string replay_line(const std::string& report_path, const CaseChange& change);
+/// "lt-audit replay 'new.json:alignment/f16.off2'", quoted for a shell. A replay takes the libraries that the loader
+/// finds, so those of the new report are named where the old one has others.
+std::string replay_line(const ReportDiff& diff, const std::string& report_path, const CaseChange& change);
 
 /// What the numbers of all matched cases are known to be, as clauses: "1890 cases bit-identical", ...
 std::vector<std::string> numbers_clauses(const CheckDiff& total);
