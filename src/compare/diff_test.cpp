@@ -415,7 +415,8 @@ TEST(Diff, NeedsOfTheOldReportOnlyWhatIsKept) {
 
 TEST(DiffMeasures, TakesFieldsAndNotTextsThatLookLikeThem) {
   Observation observation = right_observation();
-  observation.heuristic.front().state = "\"facts\":{\"d_bits\":\"ff\"}]}\\";
+  // One quotation mark, then what would close everything.
+  observation.heuristic.front().state = "\"}]},\\";
   observation.log = {{1, "f", R"("heuristic":[{"algo_id":1}],"facts":{"d_bits":"ee"})"}};
   observation.facts = {{"a", R"("d_bits":"dd")"}, {kDBitsFact, "aa"}, {kLtUsFact, "4.50"}, {kSpreadFact, "0.25"}};
   const CaseResult result = right_case("one", kProblem, observation);
