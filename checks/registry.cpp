@@ -14,6 +14,7 @@ namespace lt_audit {
 std::unique_ptr<Check> make_alignment();
 std::unique_ptr<Check> make_compute_type();
 std::unique_ptr<Check> make_cublas_parity();
+std::unique_ptr<Check> make_epilogue();
 std::unique_ptr<Check> make_graph_capture();
 std::unique_ptr<Check> make_handle_lifetime();
 std::unique_ptr<Check> make_heuristic_validity();
@@ -24,6 +25,7 @@ namespace embedded {
 extern const std::string_view page_alignment;
 extern const std::string_view page_compute_type;
 extern const std::string_view page_cublas_parity;
+extern const std::string_view page_epilogue;
 extern const std::string_view page_graph_capture;
 extern const std::string_view page_handle_lifetime;
 extern const std::string_view page_heuristic_validity;
@@ -43,6 +45,7 @@ constexpr std::array kEntries{
     Entry{"alignment", make_alignment, &embedded::page_alignment},
     Entry{"compute-type", make_compute_type, &embedded::page_compute_type},
     Entry{"cublas-parity", make_cublas_parity, &embedded::page_cublas_parity},
+    Entry{"epilogue", make_epilogue, &embedded::page_epilogue},
     Entry{"graph-capture", make_graph_capture, &embedded::page_graph_capture},
     Entry{"handle-lifetime", make_handle_lifetime, &embedded::page_handle_lifetime},
     Entry{"heuristic-validity", make_heuristic_validity, &embedded::page_heuristic_validity},

@@ -24,6 +24,7 @@ constexpr std::array kRemedies{
     RuleRemedy{"amax", "do not set CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, and find amax in a kernel of your own"},
     RuleRemedy{"aux-ld",
                "set CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD to the rows of D rounded up to 8, for a ReLU mask to 128"},
+    RuleRemedy{"aux-pointer", "put aux on a 16-byte boundary and set its pointer before the query"},
     RuleRemedy{"aux-type", "leave CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE at its default"},
     RuleRemedy{"batch", "set CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT to at least 1 in all four layouts"},
     RuleRemedy{"bias-type", "leave CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE at its default and convert the bias vector"},

@@ -35,6 +35,12 @@ std::optional<Promise> refuse_aux(const MatmulProblem& p) {
                                "of D (cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, lines 1374-1400)",
                                mask ? "a ReLU mask" : "a GELU aux matrix", multiple));
   }
+  if (alignment_of_offset(p.aux_offset) < 16) {
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "aux-pointer-below-16",
+                   "the heuristic takes the alignment of aux from its pointer, and which alignment an algorithm needs "
+                   "is documented nowhere (cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, lines "
+                   "1350-1372)");
+  }
   if (mask && p.type_aux) {
     return not_supported(Expectation::may_refuse, "aux-type-of-mask",
                          "a ReLU mask has no type: setting one is refused since CUDA 13.0 (release notes 13.0)");

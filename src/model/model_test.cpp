@@ -189,12 +189,14 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 41> cases{{
+  const std::array<RuleCase, 43> cases{{
       {"m=64,n=64,k=64,a=c32,epilogue=bias", "epilogue-complex", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux_bias", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,ldaux=136", "aux-ld-128", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,ldaux=68", "aux-ld-8", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,ldaux=56", "aux-ld-8", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,aux_offset=8", "aux-pointer-below-16", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,aux_offset=16", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,aux_type=i8", "aux-type-of-mask", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux,aux_type=f32", "aux-type", RefusedBy::heuristic},
       {"m=64,n=64,k=64,ta=t,a=e4m3,d=e4m3,c=f16,epilogue=gelu_aux,aux_type=f16", "epilogue-fp8-aux",

@@ -38,6 +38,15 @@ void plant_short_write(Platform& platform);
 void plant_unlisted_d_type_overrun(Platform& platform);
 void plant_workspace_overrun(Platform& platform);
 
+// epilogue.cpp: another bias, aux or bias gradient than the call asks for, or another rounding.
+void plant_aux_ld_ignored(Platform& platform);
+void plant_bias_added_after_rounding(Platform& platform);
+void plant_bias_along_columns(Platform& platform);
+void plant_bias_gradient_wrong_at_k_1(Platform& platform);
+void plant_first_bias_for_all_batches(Platform& platform);
+void plant_gelu_aux_after_activation(Platform& platform);
+void plant_gelu_in_place_wrong(Platform& platform);
+
 // status.cpp: the status says something else than the truth.
 void plant_heuristic_success_without_result(Platform& platform);
 void plant_late_refusal(Platform& platform);
