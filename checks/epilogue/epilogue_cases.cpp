@@ -196,6 +196,7 @@ const Op& usual_op(const Form& form, cublasLtEpilogue_t epilogue) {
 
 bool takes(const Form& form, const Shape& shape, cublasLtEpilogue_t e) {
   if (is_narrow(form) && shape.wide_only) return false;
+  if (shape.name == "in_place" && form.c != form.d) return false;
   // What is rounded to an integer after GELU has no bound, and what INT8 refuses need not be refused in every shape.
   if (is_integer(form.d) && (has_gelu(e) || e == CUBLASLT_EPILOGUE_DGELU || e == CUBLASLT_EPILOGUE_DGELU_BGRAD)) {
     return false;

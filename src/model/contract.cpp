@@ -195,6 +195,25 @@ std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& 
   return std::nullopt;
 }
 
+/// C and D in the same memory.
+std::optional<Promise> refuse_in_place(const MatmulProblem& p, const ContractScope& scope) {
+  const bool equal = shape_c(p).ld == shape_d(p).ld && p.type_c == p.type_d && p.order_c == p.order_d &&
+                     shape_c(p).batch_stride == shape_d(p).batch_stride;
+  if (!p.in_place || scope.library_number < 130100 || equal) return std::nullopt;
+  return refuses(
+      Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "in-place-layouts-differ",
+      "C and D in the same memory need equal layouts, enforced since cuBLAS 13.1.0 (release notes 13.0 Update 2)");
+}
+
+std::optional<Promise> refuse_workspace(const MatmulProblem& p, const ContractScope& scope) {
+  if (p.workspace_offset % 256 == 0) return std::nullopt;
+  const bool enforced = scope.library_number >= 120901;
+  return refuses(enforced ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::matmul,
+                 CUBLAS_STATUS_INVALID_VALUE, "workspace-256-bytes",
+                 "the workspace must be aligned to 256 bytes, enforced since cuBLAS 12.9.1 (cuBLAS 13.2 documentation, "
+                 "cublasLtMatmul; release notes 12.9.1)");
+}
+
 struct Pointer {
   const char* name;
   cudaDataType_t type;
@@ -272,27 +291,10 @@ Promise promise_of_types(const MatmulProblem& p, const ContractScope& scope) {
 Promise promise_of(const MatmulProblem& p, const ContractScope& scope) {
   Promise types = promise_of_types(p, scope);
   if (types.refused_by != RefusedBy::nothing) return types;
-  for (auto& refusal :
-       {refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope), refuse_epilogue(p), refuse_scales(p, scope)}) {
-    if (refusal) return *refusal;
-  }
-  if (p.in_place && scope.library_number >= 130100 &&
-      !(shape_c(p).ld == shape_d(p).ld && p.type_c == p.type_d && p.order_c == p.order_d &&
-        shape_c(p).batch_stride == shape_d(p).batch_stride)) {
-    return refuses(
-        Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "in-place-layouts-differ",
-        "C and D in the same memory need equal layouts, enforced since cuBLAS 13.1.0 (release notes 13.0 Update 2)");
-  }
-  if (p.workspace_offset % 256 != 0) {
-    const bool enforced = scope.library_number >= 120901;
-    return refuses(
-        enforced ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE,
-        "workspace-256-bytes",
-        "the workspace must be aligned to 256 bytes, enforced since cuBLAS 12.9.1 (cuBLAS 13.2 documentation, "
-        "cublasLtMatmul; release notes 12.9.1)");
-  }
-  if (auto refusal = refuse_pointers(p)) return *refusal;
-  return types;
+  const auto refusal = first_that_refuses({refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope),
+                                           refuse_epilogue(p), refuse_scales(p, scope), refuse_in_place(p, scope),
+                                           refuse_workspace(p, scope), refuse_pointers(p)});
+  return refusal.value_or(types);
 }
 
 }  // namespace lt_audit

@@ -35,12 +35,6 @@ std::optional<Promise> refuse_aux(const MatmulProblem& p) {
                                "of D (cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, lines 1374-1400)",
                                mask ? "a ReLU mask" : "a GELU aux matrix", multiple));
   }
-  if (alignment_of_offset(p.aux_offset) < 16) {
-    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "aux-pointer-below-16",
-                   "the heuristic takes the alignment of aux from its pointer, and which alignment an algorithm needs "
-                   "is documented nowhere (cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, lines "
-                   "1350-1372)");
-  }
   if (mask && p.type_aux) {
     return not_supported(Expectation::may_refuse, "aux-type-of-mask",
                          "a ReLU mask has no type: setting one is refused since CUDA 13.0 (release notes 13.0)");
@@ -51,6 +45,12 @@ std::optional<Promise> refuse_aux(const MatmulProblem& p) {
     return not_supported(Expectation::may_refuse, "aux-type",
                          "an aux type other than D's is documented for a few FP8 combinations only (cuBLAS 13.2 "
                          "documentation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE)");
+  }
+  if (alignment_of_offset(p.aux_offset) < 16) {
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "aux-pointer-below-16",
+                   "the heuristic takes the alignment of aux from its pointer, and which alignment an algorithm needs "
+                   "is documented nowhere (cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, lines "
+                   "1350-1372)");
   }
   return std::nullopt;
 }
@@ -138,6 +138,15 @@ std::optional<Promise> refuse_scale_tables(const MatmulProblem& p, const Contrac
 
 }  // namespace
 
+std::optional<Promise> first_that_refuses(std::initializer_list<std::optional<Promise>> refusals) {
+  std::optional<Promise> open;
+  for (const auto& refusal : refusals) {
+    if (refusal && refusal->refused_by != RefusedBy::nothing) return refusal;
+    if (!open) open = refusal;
+  }
+  return open;
+}
+
 std::optional<Promise> refuse_epilogue(const MatmulProblem& p) {
   if (p.epilogue == CUBLASLT_EPILOGUE_DEFAULT) return std::nullopt;
   const bool vector = has_bias(p.epilogue) || has_bias_gradient(p.epilogue);
@@ -146,10 +155,7 @@ std::optional<Promise> refuse_epilogue(const MatmulProblem& p) {
         Expectation::must_refuse, "bias-row-order",
         "a bias epilogue does not take D in order row (cuBLAS 13.2 documentation, cublasLtMatmul, footnote 6)");
   }
-  for (auto& refusal : {refuse_epilogue_types(p), refuse_aux(p), refuse_bias_type(p)}) {
-    if (refusal) return *refusal;
-  }
-  return std::nullopt;
+  return first_that_refuses({refuse_epilogue_types(p), refuse_aux(p), refuse_bias_type(p)});
 }
 
 std::optional<Promise> refuse_scales(const MatmulProblem& p, const ContractScope& scope) {

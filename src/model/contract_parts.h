@@ -1,6 +1,7 @@
 // The contract in parts: each looks at one side of a problem and says which rule it breaks, if any.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@ inline Promise refuses(Expectation expectation, RefusedBy by, cublasStatus_t sta
                        std::string rule) {
   return {expectation, by, status, std::move(rule_id), std::move(rule)};
 }
+
+/// The first of them that a library refuses by; else the first that only leaves open whether the call works.
+std::optional<Promise> first_that_refuses(std::initializer_list<std::optional<Promise>> refusals);
 
 /// Epilogue against types, order, aux and bias.
 std::optional<Promise> refuse_epilogue(const MatmulProblem& problem);
