@@ -81,9 +81,16 @@ struct Defect {
   std::string_view expected;
   /// Only for those that a sequence finds itself; the others have the status of their outcome.
   Status status = Status::fail;
+  /// In place of the subject's.
+  std::string_view remedy = {};
 };
 constexpr std::string_view kRightOrRefused = "right numbers, or a refusal by status";
 constexpr std::array kDefects{
+    Defect{"above-limit", "brings an algorithm that asks for more workspace than the limit, and is refused",
+           "workspaceSize within CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES (cublasLt.h 13.1.0, lines 2084-2088)",
+           Status::fail,
+           "raise CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES and the buffer above 0, and compare workspaceSize of the "
+           "result with the buffer before the call"},
     Defect{"accepted-against-rule", "is accepted and works although the documentation forbids it",
            "refused with a status, so that the application learns of it on this library and not on the next"},
     Defect{"audit-error", "could not be audited", "the audit runs the case"},
@@ -94,6 +101,8 @@ constexpr std::array kDefects{
            Status::warn},
     Defect{"input-changed", "is accepted and changes an input, or memory beside aux or bias",
            "right numbers and nothing else changed, or a refusal"},
+    Defect{"inf-made", "gives infinity for a number that D's type holds",
+           "the number, as GELU in the order 0.5 x times 1 + tanh gives it in FP32", Status::warn},
     Defect{"nan-lost", "hides NaN", "NaN, as the activations of PyTorch, JAX and TensorFlow give it", Status::warn},
     Defect{"nan-made", "gives NaN for a number", "a number, for every input but NaN and GELU's -infinity"},
     Defect{"not-run", "was not run", "enough free memory to run the case"},
@@ -140,6 +149,7 @@ std::string what_is_called(const Case& the_case) {
   if (p.type_aux) text += fmt::format(", aux of {}", name_of(*p.type_aux));
   if (p.ldaux != 0) text += fmt::format(", aux ld {}", p.ldaux);
   if (p.aux_offset != 0) text += fmt::format(", aux {} bytes behind a 256-byte boundary", p.aux_offset);
+  if (p.workspace_bytes == 0) text += ", no workspace";
   if (const auto pointer = the_case.parameters.find(kPointer); pointer != the_case.parameters.end()) {
     text += fmt::format(", {} pointer set", pointer->second);
   }
@@ -208,6 +218,9 @@ class Epilogue : public Check {
                                                                 : pass(outcome);
       case Outcome::refused:
       case Outcome::late_refusal:
+        if (outcome == Outcome::late_refusal && is_above_limit(the_case, observation)) {
+          return verdict(Status::fail, "above-limit");
+        }
         if (the_case.expectation == Expectation::must_work) return verdict(Status::fail, "refused-though-documented");
         return outcome == Outcome::refused ? pass(outcome) : verdict(Status::warn, "refused-late");
       default:
@@ -221,10 +234,10 @@ class Epilogue : public Check {
       return verdict.reason == d.id || verdict.reason == fmt::format("{}-{}", subject.id, d.id);
     });
     const bool known = defect != kDefects.end();
+    const auto remedy = known && !defect->remedy.empty() ? defect->remedy : subject.remedy;
     return {fmt::format("{} {}", subject.title, known ? defect->title : "did not work as expected"),
             std::string(known ? defect->expected : kRightOrRefused), the_case.rule,
-            std::string(verdict.status == Status::skip ? "free memory on the GPU and run the audit again"
-                                                       : subject.remedy)};
+            std::string(verdict.status == Status::skip ? "free memory on the GPU and run the audit again" : remedy)};
   }
 
  private:
@@ -232,6 +245,11 @@ class Epilogue : public Check {
     Verdict verdict;
     verdict.outcome = outcome;
     return verdict;
+  }
+
+  static bool is_above_limit(const Case& the_case, const Observation& observation) {
+    return !observation.heuristic.empty() &&
+           observation.heuristic.front().workspace_bytes > static_cast<std::uint64_t>(the_case.problem.workspace_bytes);
   }
 
   static bool compares_itself(const Case& the_case) {

@@ -360,7 +360,15 @@ void add_settings(CaseList& list, const Form& form) {
       const bool alone = p.k == 1 && (epilogue == CUBLASLT_EPILOGUE_DRELU || epilogue == CUBLASLT_EPILOGUE_DGELU);
       Case* added = add(first || (alone && form.name == "f32") ? Depth::normal : Depth::full,
                         fmt::format("workspace0.{}", shape.name), family_of(epilogue), p);
-      if (added != nullptr) added->isolated = alone;
+      if (added == nullptr) continue;
+      added->isolated = alone;
+      if (added->expectation == Expectation::must_work && epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+        added->expectation = Expectation::may_refuse;
+        added->rule =
+            "no document says which epilogues run without a workspace; an algorithm that is offered asks for no more "
+            "than "
+            "the limit (cublasLt.h 13.1.0, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, lines 2084-2088)";
+      }
     }
   }
 }

@@ -148,11 +148,12 @@ const char* defect_of(const MatmulProblem& p, double x, double actual) {
   if (std::isnan(x)) return std::isnan(actual) ? nullptr : "nan-lost";
   if (is_right(p, x, actual)) return nullptr;
   if (std::isnan(actual)) return "nan-made";
+  if (std::isinf(actual) && !std::isinf(x)) return "inf-made";
   return actual == 0 && std::fabs(x) < 1e-4 ? "denormal-flushed" : "value-wrong";
 }
 
 /// The order in which defects of one run are told: the first found of the gravest.
-constexpr std::array kGravity{"nan-made", "value-wrong", "nan-lost", "denormal-flushed"};
+constexpr std::array kGravity{"nan-made", "value-wrong", "nan-lost", "inf-made", "denormal-flushed"};
 
 void compare_special(const MatmulProblem& p, const std::vector<std::uint64_t>& values, const std::vector<std::byte>& d,
                      Observation& observation) {

@@ -107,6 +107,8 @@ TEST_F(EpilogueTest, ExpectationsFollowTheDocumentation) {
   EXPECT_EQ(named(kPlain).expectation, Expectation::must_work);
   EXPECT_EQ(named("f16.nn.base.bgradb").expectation, Expectation::may_refuse);
   EXPECT_EQ(named("f16.nt.base.bgradb").expectation, Expectation::must_work);
+  EXPECT_EQ(named("f16.tn.base.bgrada").expectation, Expectation::may_refuse);
+  EXPECT_EQ(named("f16.workspace0.long_k.drelu_bgrad").expectation, Expectation::may_refuse);
   EXPECT_EQ(named("f16.ldaux.odd.gelu_aux").expectation, Expectation::must_refuse);
   EXPECT_EQ(named("f16.aux_off8.gelu_aux").expectation, Expectation::may_refuse);
   EXPECT_EQ(named("f16.aux_off16.gelu_aux").expectation, Expectation::must_work);
@@ -149,6 +151,16 @@ TEST_F(EpilogueTest, WarnsOfRefusalsThatComeLateAndOfBrokenRules) {
   EXPECT_EQ(judge("f16.ldaux.odd.gelu_aux", hand_made::worked()).reason, "aux-layout-accepted-against-rule");
 }
 
+TEST_F(EpilogueTest, FailsWhenAnAlgorithmAsksForMoreThanTheLimit) {
+  auto observation = hand_made::refused_late("INVALID_VALUE");
+  EXPECT_EQ(judge("f16.workspace0.k1.drelu_bgrad", observation).reason, "bias-gradient-refused-late");
+  observation.heuristic.front().workspace_bytes = 7844;
+  const auto verdict = judge("f16.workspace0.k1.drelu_bgrad", observation);
+  EXPECT_EQ(verdict.reason, "bias-gradient-above-limit");
+  EXPECT_EQ(verdict.status, Status::fail);
+  EXPECT_EQ(judge("f16.workspace0.k1.drelu_bgrad", hand_made::refused()).status, Status::pass);
+}
+
 TEST_F(EpilogueTest, SaysWhichOfTheOutputsIsWrong) {
   Verification seen = *hand_made::worked().verification;
   seen.aux_compared = 1920;
@@ -178,9 +190,10 @@ TEST_F(EpilogueTest, JudgesWhatASequenceFound) {
   nothing_found.verification.reset();
   EXPECT_EQ(judge("f16.special.relu", nothing_found).status, Status::pass);
   EXPECT_EQ(judge("f16.unused_bias.relu", nothing_found).reason, "unused-pointer-unproven");
-  const std::map<const char*, Status> defects{{"nan-lost", Status::warn},         {"nan-made", Status::fail},
-                                              {"denormal-flushed", Status::warn}, {"value-wrong", Status::fail},
-                                              {"aux-wrong", Status::fail},        {"rounded-first", Status::warn}};
+  const std::map<const char*, Status> defects{{"inf-made", Status::warn},     {"nan-lost", Status::warn},
+                                              {"nan-made", Status::fail},     {"denormal-flushed", Status::warn},
+                                              {"value-wrong", Status::fail},  {"aux-wrong", Status::fail},
+                                              {"rounded-first", Status::warn}};
   for (const auto& [defect, status] : defects) {
     const auto verdict = judge("f16.special.relu", with_defect(defect));
     EXPECT_EQ(verdict.status, status) << defect;
@@ -213,9 +226,10 @@ TEST_F(EpilogueTest, ThePageHasARowForEveryPartOfAReason) {
   for (const auto& c : cases(Depth::full)) subjects.insert(c.parameters.at(kSubject));
   const auto page = page_of("epilogue");
   for (const auto& subject : subjects) EXPECT_TRUE(has_row(page, subject)) << subject;
-  for (const auto* defect : {"accepted-against-rule", "audit-error", "context-lost", "crashed", "input-changed",
-                             "not-run", "out-of-bounds", "refused-late", "refused-though-documented", "slower",
-                             "timed-out", "unproven", "unwritten", "wrong-aux", "wrong-gradient", "wrong-result"}) {
+  for (const auto* defect :
+       {"above-limit", "accepted-against-rule", "audit-error", "context-lost", "crashed", "input-changed", "not-run",
+        "out-of-bounds", "refused-late", "refused-though-documented", "slower", "timed-out", "unproven", "unwritten",
+        "wrong-aux", "wrong-gradient", "wrong-result"}) {
     EXPECT_TRUE(has_row(page, defect)) << defect;
   }
 }

@@ -31,7 +31,10 @@ constexpr std::array kRemedies{
     RuleRemedy{"bias-row-order", "keep D in CUBLASLT_ORDER_COL, or add the bias in a kernel of your own"},
     RuleRemedy{"d-batches-overlap", "set the batch stride of D to at least ldd times the columns of D"},
     RuleRemedy{"emulation", "use CUBLAS_COMPUTE_32F or CUBLAS_COMPUTE_64F on this GPU"},
-    RuleRemedy{"epilogue-operand-gradient", "store B transposed and set TRANSB = CUBLAS_OP_T, or sum in a kernel"},
+    RuleRemedy{"epilogue-operand-gradient",
+               "for bgrada store A so that TRANSA = CUBLAS_OP_N, for bgradb B so that TRANSB = CUBLAS_OP_T, or sum in "
+               "a kernel of "
+               "your own"},
     RuleRemedy{"epilogue", "use CUBLASLT_EPILOGUE_DEFAULT and apply the epilogue in a kernel of your own"},
     RuleRemedy{"fp8-16-byte-rule",
                "pad k, m and the leading dimensions so that each is a multiple of 16 bytes in its type"},

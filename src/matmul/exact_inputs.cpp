@@ -88,11 +88,13 @@ std::int32_t rounding_amplitude(cudaDataType_t type) {
 double products_per_term(const MatmulProblem& p) { return is_complex(p.type_a) ? 2 : 1; }
 
 /// What an epilogue asks of x. GELU is 0 or x outside of a few units around 0, where nothing is learned of it; a
-/// gradient over the columns of D adds n of them, in FP32.
+/// gradient over the columns of D adds n of them, in FP32, and in FP16 under COMPUTE_16F.
 double epilogue_limit(const MatmulProblem& p) {
   if (has_gelu(p.epilogue)) return 8;
   const bool sums_d = has_bias_gradient(p.epilogue) && has_aux(p.epilogue);
-  return sums_d ? std::max(0x1p24 / static_cast<double>(std::max<std::int64_t>(p.n, 1)), 1.0) : 0x1p40;
+  const bool half = p.compute_type == CUBLAS_COMPUTE_16F || p.compute_type == CUBLAS_COMPUTE_16F_PEDANTIC;
+  const double exact_sum = half ? 2048 : 0x1p24;
+  return sums_d ? std::max(exact_sum / static_cast<double>(std::max<std::int64_t>(p.n, 1)), 1.0) : 0x1p40;
 }
 
 constexpr std::int32_t kLargestFactor = 2;

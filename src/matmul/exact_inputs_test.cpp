@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "matmul/buffers.h"
 #include "workload/problem_text.h"
@@ -27,6 +28,14 @@ TEST(ExactInputs, StayWithinTheAccumulatorForAnyK) {
     EXPECT_GE(in.terms, 1) << text;
     EXPECT_TRUE(in.exact_in_d) << text;
     EXPECT_GE(in.terms * in.b.sparse_block, p.k) << text;
+  }
+}
+
+TEST(ExactInputs, SumOverColumnsStaysExactInWhatAddsThem) {
+  for (const auto& [text, limit] : {std::pair{"m=144,n=112,k=80,a=f16,compute=16f,epilogue=drelu_bgrad", 2048.0},
+                                    std::pair{"m=144,n=65536,k=80,a=f32,epilogue=dgelu_bgrad", 0x1p24}}) {
+    const auto p = problem_from_text(text);
+    EXPECT_LE(reach(p, choose_inputs(p, 1)) * static_cast<double>(p.n), limit) << text;
   }
 }
 

@@ -72,12 +72,13 @@ std::optional<Promise> refuse_epilogue_types(const MatmulProblem& p) {
         "that no epilogue is supported (cuBLAS 13.2 documentation; CUB-10067)");
   }
   const bool of_b = p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
-  const bool of_operand = of_b || p.epilogue == CUBLASLT_EPILOGUE_BGRADA;
-  if (of_operand && (is_fp8(p.type_a) || (of_b && p.transb == CUBLAS_OP_N))) {
+  const bool of_a = p.epilogue == CUBLASLT_EPILOGUE_BGRADA;
+  const bool other_way = (of_a && p.transa != CUBLAS_OP_N) || (of_b && p.transb == CUBLAS_OP_N);
+  if (other_way || ((of_a || of_b) && is_fp8(p.type_a))) {
     return not_supported(
         Expectation::may_refuse, "epilogue-operand-gradient",
-        "for which types and transposes bgrada and bgradb work is documented nowhere; 13.1.0 says that "
-        "it has no FP8 and that bgradb works only with a transposed B");
+        "for which types and transposes bgrada and bgradb work is documented nowhere; 13.1.0 says that it has no FP8, "
+        "and that bgrada works only with A not transposed and bgradb only with B transposed");
   }
   if (is_fp8(p.type_a) && has_aux(p.epilogue)) {
     return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "epilogue-fp8-aux",

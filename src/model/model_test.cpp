@@ -189,7 +189,7 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 43> cases{{
+  const std::array<RuleCase, 45> cases{{
       {"m=64,n=64,k=64,a=c32,epilogue=bias", "epilogue-complex", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux_bias", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,ldaux=136", "aux-ld-128", RefusedBy::heuristic},
@@ -203,6 +203,9 @@ TEST(Contract, EachRuleDecidesItsProblem) {
        RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,epilogue=bgradb", "epilogue-operand-gradient", RefusedBy::heuristic},
       {"m=64,n=64,k=64,tb=t,a=f16,epilogue=bgradb", "types-listed", RefusedBy::nothing},
+      {"m=64,n=64,k=64,ta=t,a=f16,epilogue=bgrada", "epilogue-operand-gradient", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=t,a=e4m3,d=e4m3,c=bf16,epilogue=gelu_aux,in_place=1", "in-place-layouts-differ",
+       RefusedBy::matmul},
       {"m=64,n=64,k=64,a=f16,epilogue=drelu_bgrad,order_d=row,order_c=row", "bias-row-order", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=bias,bias_type=f32", "bias-type", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,scale_a=scalar", "scale-of-wide-type", RefusedBy::heuristic},

@@ -17,10 +17,21 @@ Value attribute_of(const LtApi& lt, const MatmulCall& call, cublasLtMatmulDescAt
   return value;
 }
 
+/// Takes epilogue and bias pointer out of the descriptor: 13.1.0 refuses a bias pointer beside the default epilogue.
+class WithoutEpilogue {
+ public:
+  WithoutEpilogue(const LtApi& lt, cublasLtMatmulDesc_t desc)
+      : epilogue_(lt, desc, CUBLASLT_MATMUL_DESC_EPILOGUE, std::uint32_t{CUBLASLT_EPILOGUE_DEFAULT}),
+        bias_(lt, desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, nullptr) {}
+
+ private:
+  BorrowedAttribute<std::uint32_t> epilogue_;
+  BorrowedAttribute<const void*> bias_;
+};
+
 /// The call without its epilogue, with an algorithm that the library offers for it.
 cublasStatus_t send_without_epilogue(const Platform& real, const MatmulCall& call) {
-  const BorrowedAttribute<std::uint32_t> plain(real.lt, call.operands.desc, CUBLASLT_MATMUL_DESC_EPILOGUE,
-                                               std::uint32_t{CUBLASLT_EPILOGUE_DEFAULT});
+  const WithoutEpilogue plain(real.lt, call.operands.desc);
   return send_with_own_algorithm(real, call);
 }
 
@@ -79,8 +90,7 @@ void plant_bias_along_columns(Platform& platform) {
       return send(real, call);
     }
     const auto& desc = call.operands.desc;
-    const BorrowedAttribute<std::uint32_t> plain(real.lt, desc, CUBLASLT_MATMUL_DESC_EPILOGUE,
-                                                 std::uint32_t{CUBLASLT_EPILOGUE_DEFAULT});
+    const WithoutEpilogue plain(real.lt, desc);
     const BorrowedAttribute<std::int32_t> transa(real.lt, desc, CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{CUBLAS_OP_N});
     const BorrowedAttribute<std::int32_t> transb(real.lt, desc, CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_N});
     call.operands.a = a.get();
