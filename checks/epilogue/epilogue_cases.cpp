@@ -443,10 +443,14 @@ void add_bias_rounding(CaseList& list) {
   }
 }
 
-/// Sizes whose matrices are copied from the host once.
-bool is_small_enough(const MatmulProblem& p) {
+/// Matrices that are copied from the host in no time; the simulator multiplies there too, once for each algorithm.
+bool is_small_enough(const MatmulProblem& p, PlatformKind kind) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 22;
-  return shape_a(p).span() <= kMostElements && shape_b(p).span() <= kMostElements && shape_d(p).span() <= kMostElements;
+  constexpr std::int64_t kMostProducts = std::int64_t{1} << 26;
+  for (const auto& shape : {shape_a(p), shape_b(p), shape_d(p)}) {
+    if (shape.span() > kMostElements) return false;
+  }
+  return kind != PlatformKind::simulator || p.m * p.n * p.k * p.batch_count <= kMostProducts;
 }
 
 bool is_plain_float(const MatmulProblem& p) {
@@ -475,7 +479,7 @@ std::vector<Case> cases(const Target& target, Depth depth) {
 
 std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) {
   CaseList list(target, Depth::quick);
-  if (!is_plain_float(problem) || !is_small_enough(problem) || problem.k == 0) return {};
+  if (!is_plain_float(problem) || !is_small_enough(problem, target.kind) || problem.k == 0) return {};
   if (promise_of(problem, scope_of(target)).expectation == Expectation::must_refuse) return {};
   const bool known =
       std::find(kSpecialEpilogues.begin(), kSpecialEpilogues.end(), problem.epilogue) != kSpecialEpilogues.end();

@@ -251,6 +251,7 @@ TEST_F(EpilogueTest, SpeaksAboutTheProductsOfAnApplication) {
   EXPECT_EQ(ids("m=64,n=32,k=64,a=f32,compute=32f_fast_tf32,epilogue=relu"), Ids{}) << "inputs are rounded";
   EXPECT_EQ(ids("m=64,n=32,k=64,ta=t,a=e4m3,d=bf16,epilogue=relu"), Ids{});
   EXPECT_EQ(ids("m=8192,n=8192,k=64,a=f16,epilogue=relu"), Ids{}) << "too large";
+  EXPECT_EQ(ids("m=1024,n=1024,k=1024,a=f16,epilogue=relu"), Ids{}) << "too much for the simulator";
 }
 
 TEST_F(EpilogueTest, ProductsOfAnApplicationRunInTheirOwnLayout) {
