@@ -15,14 +15,14 @@
 #include "report/text_parts.h"
 
 namespace lt_audit::embedded {
-extern const std::string_view html_page_html;
-extern const std::string_view html_style_css, html_style_css_sha256;
-extern const std::string_view html_core_js, html_core_js_sha256;
-extern const std::string_view html_detail_js, html_detail_js_sha256;
-extern const std::string_view html_table_js, html_table_js_sha256;
-extern const std::string_view html_times_js, html_times_js_sha256;
-extern const std::string_view html_pictures_js, html_pictures_js_sha256;
-extern const std::string_view html_page_js, html_page_js_sha256;
+extern const std::string_view page_template_html;
+extern const std::string_view page_style_css, page_style_css_sha256;
+extern const std::string_view page_core_js, page_core_js_sha256;
+extern const std::string_view page_detail_js, page_detail_js_sha256;
+extern const std::string_view page_table_js, page_table_js_sha256;
+extern const std::string_view page_times_js, page_times_js_sha256;
+extern const std::string_view page_pictures_js, page_pictures_js_sha256;
+extern const std::string_view page_start_js, page_start_js_sha256;
 }  // namespace lt_audit::embedded
 
 namespace lt_audit {
@@ -31,19 +31,19 @@ namespace {
 /// The scripts in the order in which they run, with their sums. No library: what the page does needs none.
 std::array<std::pair<std::string_view, std::string_view>, 6> scripts() {
   using namespace embedded;
-  return {{{html_core_js, html_core_js_sha256},
-           {html_detail_js, html_detail_js_sha256},
-           {html_table_js, html_table_js_sha256},
-           {html_times_js, html_times_js_sha256},
-           {html_pictures_js, html_pictures_js_sha256},
-           {html_page_js, html_page_js_sha256}}};
+  return {{{page_core_js, page_core_js_sha256},
+           {page_detail_js, page_detail_js_sha256},
+           {page_table_js, page_table_js_sha256},
+           {page_times_js, page_times_js_sha256},
+           {page_pictures_js, page_pictures_js_sha256},
+           {page_start_js, page_start_js_sha256}}};
 }
 
 /// Only the styles and scripts that were built in may be used, and nothing may be loaded: a second wall, should a field
 /// of the report ever get past the escaping.
 void write_policy(std::ostream& out) {
   out << "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src 'sha256-"
-      << embedded::html_style_css_sha256 << "'; script-src";
+      << embedded::page_style_css_sha256 << "'; script-src";
   for (const auto& [text, sum] : scripts()) out << " 'sha256-" << sum << "'";
 }
 
@@ -72,7 +72,7 @@ void write_html(const Report& report, const Annotations& annotations, std::ostre
   const auto write_part = [&](std::string_view name) {
     if (name == "policy") write_policy(out);
     if (name == "title") out << html_escaped(headline(report));
-    if (name == "style") out << embedded::html_style_css;
+    if (name == "style") out << embedded::page_style_css;
     if (name == "banners") write_html_banners(report, annotations, out);
     if (name == "summary") write_html_summary(report, out);
     if (name == "findings") write_html_findings(report, annotations, out);
@@ -81,7 +81,7 @@ void write_html(const Report& report, const Annotations& annotations, std::ostre
     if (name == "footer") write_footer(report, left_out, out);
     if (name == "scripts") write_scripts(out);
   };
-  std::string_view page = embedded::html_page_html;
+  std::string_view page = embedded::page_template_html;
   for (std::size_t at = page.find("{{"); at != std::string_view::npos; at = page.find("{{")) {
     const std::size_t end = page.find("}}", at);
     out << page.substr(0, at);

@@ -266,6 +266,10 @@ class KeyboardTest(PageTest):
         self.assertFalse(self.page.run("return document.getElementById('tip').hidden"))
         self.assertIn(self.active("return lt.idOf(Number(here.dataset.case))"), self.texts("#tip")[0])
         self.assertEqual(self.active("return here.closest('table').querySelectorAll('[tabindex=\"0\"]').length"), 1)
+        # The tooltip follows a cell that scrolls.
+        self.page.run("scrollBy(0, 40); return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        gap = self.active("return document.getElementById('tip').getBoundingClientRect().top - here.getBoundingClientRect().bottom")
+        self.assertAlmostEqual(gap, 6, delta=1)
         outline = self.active("return getComputedStyle(here).outlineStyle")
         self.assertNotEqual(outline, "none")
         self.key(Keys.ESCAPE)

@@ -25,19 +25,22 @@
     holder = null;
     tip.hidden = true;
   };
-  const show = (element) => {
-    hide();
-    holder = element;
-    tip.replaceChildren(...lt.tips.get(element)().filter(Boolean).map((line) => lt.element('div', {}, line)));
-    tip.hidden = false;
-    element.setAttribute('aria-describedby', 'tip');
-    const box = element.getBoundingClientRect();
+  const place = () => {
+    const box = holder.getBoundingClientRect();
     const size = tip.getBoundingClientRect();
     const left = Math.max(8, Math.min(box.left, document.documentElement.clientWidth - size.width - 8));
     const below = box.bottom + 6;
     const top = below + size.height > window.innerHeight ? Math.max(8, box.top - size.height - 6) : below;
     tip.style.left = left + 'px';
     tip.style.top = top + 'px';
+  };
+  const show = (element) => {
+    hide();
+    holder = element;
+    tip.replaceChildren(...lt.tips.get(element)().filter(Boolean).map((line) => lt.element('div', {}, line)));
+    tip.hidden = false;
+    element.setAttribute('aria-describedby', 'tip');
+    place();
   };
   const holderOf = (target) => {
     const element = target instanceof Element ? target.closest('td[data-case], .timed tbody tr') : null;
@@ -53,7 +56,8 @@
       });
     }
     document.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
-    window.addEventListener('scroll', hide, {passive: true});
+    // A cell that takes the focus may scroll into view only then.
+    window.addEventListener('scroll', () => { if (holder !== null) place(); }, {passive: true, capture: true});
   };
 
   const startButtons = () => {
