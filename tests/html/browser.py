@@ -42,6 +42,9 @@ class Browser:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(service=Service(driver), options=options)
+        # A page that leads elsewhere must fail a test, not hang it.
+        self.driver.set_page_load_timeout(30)
+        self.driver.set_script_timeout(30)
         self.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
         self.size(1280, 1000)
 
