@@ -7,6 +7,7 @@
 #include <exception>
 #include <iostream>
 #include <ostream>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 
@@ -14,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "lt_audit/error.h"
+#include "report/utf8.h"
 
 namespace lt_audit {
 namespace {
@@ -33,6 +35,18 @@ ExitCode run_command(const std::vector<std::string>& words, std::ostream& out, s
       arguments);
 }
 
+/// Messages quote files of others: their control characters must not steer the terminal. Line ends are our own.
+std::string printable_lines(std::string_view text) {
+  std::string result;
+  while (true) {
+    const auto end = text.find('\n');
+    result += printable(text.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    result += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 }  // namespace
 
 ExitCode run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
@@ -43,7 +57,7 @@ ExitCode run_cli(const std::vector<std::string>& arguments, std::ostream& out, s
     code = run_command(arguments, out, err);
   } catch (const AuditError& error) {
     code = error.kind() == ErrorKind::usage ? ExitCode::usage : ExitCode::cannot_run;
-    err << fmt::format("lt-audit: {}\n", error.what());
+    err << fmt::format("lt-audit: {}\n", printable_lines(error.what()));
   } catch (const std::exception& error) {
     err << fmt::format("lt-audit: internal error: {}; please report it with the command line\n", error.what());
   }

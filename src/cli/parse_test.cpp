@@ -51,6 +51,53 @@ TEST(Parse, RunWithoutOptionsAuditsTheGpuAndWritesLtAuditJson) {
   EXPECT_TRUE(run.selection.checks.empty());
 }
 
+TEST(Parse, GateTakesEveryOption) {
+  const auto gate = parsed<GateArguments>({"gate",
+                                           "r.json",
+                                           "--baseline",
+                                           "b.json",
+                                           "--waivers",
+                                           "w.toml",
+                                           "--waivers",
+                                           "x.json",
+                                           "--fail-on",
+                                           "warn",
+                                           "--max-age",
+                                           "7",
+                                           "--allow-simulator",
+                                           "--require",
+                                           "alignment",
+                                           "work*",
+                                           "--json",
+                                           "-",
+                                           "--sarif",
+                                           "s",
+                                           "-q"});
+  EXPECT_EQ(gate.report, "r.json");
+  EXPECT_EQ(gate.files.baseline, "b.json");
+  EXPECT_EQ(gate.files.waivers, (Words{"w.toml", "x.json"}));
+  EXPECT_EQ(gate.fail_on, FailOn::warn);
+  EXPECT_EQ(gate.max_age_days, 7);
+  EXPECT_TRUE(gate.allow_simulator);
+  EXPECT_EQ(gate.require, (Words{"alignment", "work*"}));
+  EXPECT_EQ(gate.json, "-");
+  EXPECT_EQ(gate.outputs.sarif, "s");
+  EXPECT_TRUE(gate.quiet);
+  const auto run = parsed<RunArguments>({"run", "--baseline", "b.json", "--waivers", "w.toml", "alignment"});
+  EXPECT_EQ(run.gate.baseline, "b.json");
+  EXPECT_EQ(run.gate.waivers, Words{"w.toml"});
+  EXPECT_EQ(run.selection.checks, Words{"alignment"});
+  EXPECT_FALSE(parsed<RunArguments>({"run"}).gate.any());
+}
+
+TEST(Parse, GateRefusesWhatItCannotMean) {
+  EXPECT_TRUE(contains(refusal({"gate"}), "REPORT"));
+  EXPECT_TRUE(contains(refusal({"gate", "r", "--max-age", "-1"}), "'-1' is not a whole number of days"));
+  EXPECT_TRUE(contains(refusal({"gate", "r", "--max-age", "40000"}), "more than 36500 days"));
+  EXPECT_TRUE(contains(refusal({"gate", "r", "--waiver", "w"}), "did you mean '--waivers'?"));
+  EXPECT_NE(refusal({"gate", "r", "-q", "-v"}), "");
+}
+
 TEST(Parse, TheSimulatorIsOnlyTakenWhenAskedFor) {
   EXPECT_EQ(parsed<EnvArguments>({"env"}).worker.target, TargetChoice::gpu);
   EXPECT_EQ(parsed<RunArguments>({"run", "--target", "auto"}).worker.target, TargetChoice::automatic);

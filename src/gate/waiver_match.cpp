@@ -44,6 +44,9 @@ class ProblemValues {
     for (auto& [key, place] : places_) place = next++;
   }
 
+  /// As the keys; nothing for a text that is no problem.
+  using Values = std::optional<std::vector<std::string>>;
+
   bool matches(const Waiver& waiver, const std::string& problem) {
     if (waiver.problem.empty()) return true;
     const auto& values = values_of(problem);
@@ -52,8 +55,7 @@ class ProblemValues {
                        [&](const auto& wanted) { return (*values)[places_.at(wanted.first)] == wanted.second; });
   }
 
- private:
-  using Values = std::optional<std::vector<std::string>>;
+  const std::map<std::string, std::size_t>& places() const { return places_; }
 
   const Values& values_of(const std::string& problem) {
     const auto [found, is_new] = known_.try_emplace(problem);
@@ -69,22 +71,85 @@ class ProblemValues {
     return found->second;
   }
 
+ private:
   std::map<std::string, std::size_t> places_;
   std::unordered_map<std::string, Values> known_;
+};
+
+/// Finds the waivers of a check that a case may match without trying each: by the value of one key of the problem, the
+/// one that fewest waivers share, or by the whole id of the case.
+class WaiverIndex {
+ public:
+  WaiverIndex(std::span<const Waiver> waivers, ProblemValues& values) : waivers_(waivers), values_(values) {
+    for (const Waiver& waiver : waivers) {
+      for (const auto& condition : waiver.problem) ++uses_[condition];
+    }
+  }
+
+  void clear() {
+    others_.clear();
+    by_case_.clear();
+    by_value_.clear();
+  }
+
+  void add(std::size_t i) {
+    const Waiver& waiver = waivers_[i];
+    if (!waiver.the_case.empty() && waiver.the_case.find_first_of("*?") == std::string::npos) {
+      by_case_[waiver.the_case].push_back(i);
+    } else if (!waiver.problem.empty()) {
+      const auto& rarest =
+          *std::min_element(waiver.problem.begin(), waiver.problem.end(),
+                            [this](const auto& left, const auto& right) { return uses_.at(left) < uses_.at(right); });
+      by_value_[rarest.first][rarest.second].push_back(i);
+    } else {
+      others_.push_back(i);
+    }
+  }
+
+  /// In the order of the files.
+  std::vector<std::size_t> candidates(const CaseResult& result) {
+    std::vector<std::size_t> found = others_;
+    const auto append = [&found](const auto& map, const std::string& key) {
+      if (const auto at = map.find(key); at != map.end())
+        found.insert(found.end(), at->second.begin(), at->second.end());
+    };
+    append(by_case_, result.id);
+    if (!by_value_.empty()) {
+      if (const auto& values = values_.values_of(result.problem)) {
+        for (const auto& [key, map] : by_value_) append(map, (*values)[values_.places().at(key)]);
+      }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  using Lists = std::unordered_map<std::string, std::vector<std::size_t>>;
+
+  std::span<const Waiver> waivers_;
+  ProblemValues& values_;
+  std::map<std::pair<std::string, std::string>, std::size_t> uses_;
+  std::vector<std::size_t> others_;
+  Lists by_case_;
+  std::map<std::string, Lists> by_value_;
 };
 
 class Matcher {
  public:
   Matcher(const Report& report, std::span<const Waiver> waivers, std::chrono::sys_days today)
-      : report_(report), waivers_(waivers), today_(today), values_(waivers), seen_(waivers.size()) {}
+      : report_(report),
+        waivers_(waivers),
+        today_(today),
+        values_(waivers),
+        index_(waivers, values_),
+        seen_(waivers.size()) {}
 
   WaiverMatches match() {
     WaiverMatches result;
     for (const Waiver& waiver : waivers_) here_.push_back(applies_here(waiver, report_.target));
     for (const CheckResult& check : report_.checks) {
       auto& covers = result.covers.emplace_back(check.cases.size());
-      begin_check(check.id);
-      if (of_check_.empty()) continue;
+      if (!begin_check(check.id)) continue;
       for (std::size_t i = 0; i < check.cases.size(); ++i) match_case(check.cases[i], covers[i]);
     }
     for (std::size_t i = 0; i < waivers_.size(); ++i) result.uses.push_back({state_of(i), seen_[i].cases});
@@ -99,15 +164,17 @@ class Matcher {
     bool idle = false;
   };
 
-  void begin_check(std::string_view check) {
-    of_check_.clear();
-    of_reason_.clear();
+  /// False when no waiver is about the check.
+  bool begin_check(std::string_view check) {
+    index_.clear();
+    bool any = false;
     for (std::size_t i = 0; i < waivers_.size(); ++i) {
       const Waiver& waiver = waivers_[i];
-      if (here_[i] && matches(waiver.check, check) && matches(waiver.cause_check, check)) of_check_.push_back(i);
+      if (!here_[i] || !matches(waiver.check, check) || !matches(waiver.cause_check, check)) continue;
+      index_.add(i);
+      any = true;
     }
-    not_seen_passing_ = of_check_;
-    not_seen_idle_ = of_check_;
+    return any;
   }
 
   bool matches_case(std::size_t waiver, const CaseResult& result) {
@@ -115,47 +182,26 @@ class Matcher {
   }
 
   void match_case(const CaseResult& result, CaseCover& cover) {
-    switch (result.status) {
-      case Status::pass:
-        std::erase_if(not_seen_passing_, [&](std::size_t i) {
-          if (!matches_case(i, result)) return false;
-          return seen_[i].passing = true;
-        });
-        return;
-      case Status::skip:
-      case Status::error:
-        std::erase_if(not_seen_idle_, [&](std::size_t i) {
-          if (!matches_case(i, result)) return false;
-          return seen_[i].idle = true;
-        });
-        return;
-      case Status::warn:
-      case Status::fail:
-        cover_case(result, cover);
-    }
-  }
-
-  void cover_case(const CaseResult& result, CaseCover& cover) {
-    for (const std::size_t i : waivers_of_cause(result)) {
-      if (!matches_case(i, result)) continue;
-      ++seen_[i].cases;
-      std::size_t& place = waivers_[i].last_day < today_ ? cover.expired : cover.waiver;
-      if (place == CaseCover::kNone) place = i;
+    const bool finding = result.status == Status::warn || result.status == Status::fail;
+    // REASON.STATUS as the id of a finding may have it.
+    const std::string cause = finding ? fmt::format("{}.{}", result.reason, name_of(result.status)) : "";
+    for (const std::size_t i : index_.candidates(result)) {
+      Seen& seen = seen_[i];
+      if (finding) {
+        const bool of_cause = matches(waivers_[i].cause, result.reason) || matches(waivers_[i].cause, cause);
+        if (of_cause && matches_case(i, result)) cover_case(i, cover);
+      } else {
+        bool& known = result.status == Status::pass ? seen.passing : seen.idle;
+        known = known || matches_case(i, result);
+      }
     }
     if (cover.waiver != CaseCover::kNone) cover.expired = CaseCover::kNone;
   }
 
-  /// Those of the check whose cause is the case's: its reason, or REASON.STATUS as the id of a finding may have it.
-  const std::vector<std::size_t>& waivers_of_cause(const CaseResult& result) {
-    const std::string with_status = fmt::format("{}.{}", result.reason, name_of(result.status));
-    const auto [found, is_new] = of_reason_.try_emplace(with_status);
-    if (is_new) {
-      for (const std::size_t i : of_check_) {
-        if (matches(waivers_[i].cause, result.reason) || matches(waivers_[i].cause, with_status))
-          found->second.push_back(i);
-      }
-    }
-    return found->second;
+  void cover_case(std::size_t i, CaseCover& cover) {
+    ++seen_[i].cases;
+    std::size_t& place = waivers_[i].last_day < today_ ? cover.expired : cover.waiver;
+    if (place == CaseCover::kNone) place = i;
   }
 
   WaiverState state_of(std::size_t i) const {
@@ -169,11 +215,10 @@ class Matcher {
   std::span<const Waiver> waivers_;
   std::chrono::sys_days today_;
   ProblemValues values_;
+  /// Of the check that is being matched.
+  WaiverIndex index_;
   std::vector<Seen> seen_;
   std::vector<bool> here_;
-  /// Of the check that is being matched.
-  std::vector<std::size_t> of_check_, not_seen_passing_, not_seen_idle_;
-  std::unordered_map<std::string, std::vector<std::size_t>> of_reason_;
 };
 
 }  // namespace

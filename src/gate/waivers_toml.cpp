@@ -1,4 +1,15 @@
 // TOML to a tree. The only file that includes toml++.
+#include <stdexcept>
+
+// toml++ 3.3 asserts what a file can break (a line "[[" alone), and without assertions goes on regardless: here they
+// are errors in every build. The name comes from toml++, which takes the definition only where NDEBUG is unset.
+#undef NDEBUG
+namespace {
+constexpr void require_of_toml(bool holds) {
+  if (!holds) throw std::logic_error("an assertion of toml++");
+}
+}  // namespace
+#define TOML_ASSERT(expr) require_of_toml(static_cast<bool>(expr))
 #define TOML_EXCEPTIONS 1
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
@@ -126,6 +137,8 @@ WaiverTree waiver_tree_from_toml(std::string_view text) {
       for (const auto& entry : *array) tree.entries.push_back(lines_of(entry));
     }
     return tree;
+  } catch (const std::logic_error&) {
+    refuse(0, "is not valid TOML: a table or key breaks off in the middle");
   } catch (const toml::parse_error& error) {
     refuse(line_of(error.source()), fmt::format("is not valid TOML: {}", error.description()));
   }

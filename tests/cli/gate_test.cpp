@@ -120,6 +120,17 @@ TEST_F(GateTest, BadInputGivesTwoWithOneSentence) {
   expect({}, "REPORT");
 }
 
+TEST_F(GateTest, MessagesAboutHostileFilesDoNotSteerTheTerminal) {
+  write("schema.json", R"({"schema_version": "9\u001b[2J\u009b31m"})");
+  write("w.toml", "[[waiver]]\n\"\\u001b]0;owned\\u0007\" = 1\n");
+  audit("r.json");
+  for (const auto& words : std::vector<std::vector<std::string>>{{"schema.json"}, {"r.json", "--waivers", "w.toml"}}) {
+    const Finished finished = gate(words);
+    EXPECT_EQ(finished.code, 2);
+    for (const char* part : {"\x1b", "\x07", "\xc2\x9b"}) EXPECT_FALSE(contains(finished.err, part)) << finished.err;
+  }
+}
+
 TEST_F(GateTest, TheJsonDocumentGoesToAFileOrToStandardOutput) {
   audit("r.json");
   const Finished file = gate({"r.json", "--json", "gate.json"});
