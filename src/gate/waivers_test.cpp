@@ -123,7 +123,10 @@ TEST(Waivers, BrokenFilesAreRefusedWithTheirPlace) {
       contains(error_of([] { toml("[[waiver]]\ncheck = \n"); }, ErrorKind::usage), "w.toml: line 2: is not valid"));
   EXPECT_TRUE(
       contains(error_of([] { json("{\"waiver\": ["); }, ErrorKind::usage), "w.json: is not valid JSON at byte"));
-  for (const char* text : {"[[\n[[waiver]]\n", "[\n", "[[=", "[ .a]"})
+  EXPECT_EQ(
+      toml("[[waiver]]\ncheck = \"a\"\nexpires = 2027-01-31\nreason = \"\"\"a \\\n  \u0384\u00e9\"\"\"\n")[0].reason,
+      "a \u0384\u00e9");
+  for (const char* text : {"x = 33\u0384", "[[\n[[waiver]]\n", "[\n", "[[=", "[ .a]"})
     EXPECT_TRUE(contains(error_of([&] { toml(text); }, ErrorKind::usage), "not valid TOML")) << text;
   EXPECT_TRUE(contains(error_of([] { json("[]"); }, ErrorKind::usage), "must be an object"));
   EXPECT_TRUE(contains(error_of([] { toml("waiver = 3"); }, ErrorKind::usage), "must be an array"));
