@@ -60,8 +60,8 @@ void write_markdown(const Report& report, const Annotations& annotations, std::o
 /// notice that says how many more there are.
 void write_github_annotations(const Report& report, const Annotations& annotations, std::ostream& out);
 
-/// One HTML page that loads nothing: summary and findings in full, pictures and a table of all cases by script. The same
-/// report gives the same page; what a large one leaves out, it says.
+/// One HTML page that loads nothing: summary and findings in full, pictures and a table of all cases by script. The
+/// same report gives the same page; what a large one leaves out, it says.
 void write_html(const Report& report, const Annotations& annotations, std::ostream& out);
 
 /// Writes the whole text to a temporary file beside `path` and renames it. Throws AuditError (cannot_run) that names
