@@ -1,4 +1,5 @@
-// Any bytes as a waiver file in both syntaxes: refused with a usage error, or waivers that a report can be held against.
+// Any bytes as a waiver file in both syntaxes: refused with a usage error, or waivers that a report can be held
+// against.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -29,8 +30,8 @@ void read(std::string_view text, lt_audit::WaiverFormat format) {
   try {
     const auto waivers = lt_audit::waivers_from_text(text, "w", format);
     for (const auto& waiver : waivers) {
-      const bool says_something = !waiver.check.empty() || !waiver.cause.empty() || !waiver.the_case.empty() ||
-                                  !waiver.problem.empty();
+      const bool says_something =
+          !waiver.check.empty() || !waiver.cause.empty() || !waiver.the_case.empty() || !waiver.problem.empty();
       if (!says_something || waiver.reason.empty() || waiver.expires().size() != 10) std::abort();
     }
     const auto result = lt_audit::decide(kReport, nullptr, waivers, {});
