@@ -16,6 +16,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,23 @@ class Documents:
         if done.returncode != 0:
             sys.exit(f"{tests} could not write the samples:\n{done.stdout.decode(errors='replace')[-2000:]}")
 
+    def page(self, path):
+        """Runs the commands of a page as they stand there."""
+        commands = re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        if len(commands) < 5:
+            sys.exit(f"{path} has only {len(commands)} commands")
+        directory = self.directory.parent / "page"
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir()
+        (directory / "docs").symlink_to(ROOT / "docs")
+        environment = {**self.environment, "PATH": f"{pathlib.Path(self.program).parent}:{os.environ['PATH']}"}
+        for command in commands:
+            done = subprocess.run(["bash", "-ec", command], cwd=directory, env=environment, capture_output=True, timeout=300)
+            if done.returncode != 0:
+                sys.exit(f"{path}: exit code {done.returncode} of {command}{done.stderr.decode(errors='replace')[:2000]}")
+        for suffix in (".xml", ".sarif", ".md"):
+            shutil.copy(directory / f"lt-audit{suffix}", self.directory / f"page{suffix}")
+
     def formats_of(self, report, name):
         self.run("show", str(report), "-q", "--junit", f"{name}.xml", "--sarif", f"{name}.sarif", "--markdown", f"{name}.md")
 
@@ -100,6 +118,7 @@ def make_documents(arguments, directory):
     for folder in ("docs/reports", "docs/reports/workloads"):
         for report in sorted((ROOT / folder).glob("*.json")):
             documents.formats_of(report, report.stem)
+    documents.page(ROOT / "docs" / "formats.md")
     documents.run("run", "--target", "simulator", "--problem", "m=64,n=48,k=32,a=f64", "--inject", "empty-success", "--json", "run.json",
                   "--junit", "run.xml", "--sarif", "run.sarif", "--markdown", "run.md", codes=(1,))
 

@@ -2,10 +2,16 @@
 #include "cli/parse_options.h"
 
 namespace lt_audit {
+namespace {
+
+/// A variable that is not set must not turn a format off unnoticed.
+std::string empty_name(const std::string& path) { return path.empty() ? "the file name is empty" : ""; }
+
+}  // namespace
 
 void add_outputs(CLI::App& app, OutputArguments& outputs) {
   const auto add = [&app](const char* name, std::string& path, const char* help) {
-    app.add_option(name, path, help)->type_name("FILE");
+    app.add_option(name, path, help)->check(CLI::Validator(empty_name, ""))->type_name("FILE");
   };
   add("--junit", outputs.junit, "Also as JUnit XML; - is standard output, the text then goes to stderr");
   add("--sarif", outputs.sarif, "Also as SARIF 2.1.0, likewise");
@@ -49,6 +55,7 @@ void declare_show(CLI::App& app, ShowArguments& show) {
   app.add_option("CASE", show.the_case, "One case with its whole observation")->type_name("");
   add_when(app, "--color", show.color, "Coloured status words");
   app.add_option("--json", show.json, "The report written again; - is standard output, the text then goes to stderr")
+      ->check(CLI::Validator(empty_name, ""))
       ->type_name("FILE");
   add_outputs(app, show.outputs);
   app.add_flag("--redact", show.redact, "Leave host name, user and directories out of text and files");

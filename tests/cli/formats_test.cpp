@@ -93,6 +93,13 @@ TEST_F(FormatsTest, TwoDocumentsInOnePlaceAreWrongUsage) {
   EXPECT_EQ(run_program(faulty({"--device", "all", "--junit", "-"}), here()).code, 2);
 }
 
+TEST_F(FormatsTest, AnEmptyFileNameIsWrongUsage) {
+  for (const char* format : {"--junit", "--sarif", "--markdown", "--json"}) {
+    EXPECT_EQ(run_program(faulty({format, ""}), here()).code, 2) << format;
+    EXPECT_EQ(run_program({"show", "r.json", format, ""}, here()).code, 2) << format;
+  }
+}
+
 TEST_F(FormatsTest, EachDeviceHasItsFiles) {
   const Finished finished = run_program(faulty({"--device", "all", "--junit", "j.xml", "--sarif", "s.sarif"}), here());
   EXPECT_EQ(finished.code, 1) << finished.err;
