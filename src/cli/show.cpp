@@ -46,8 +46,7 @@ ExitCode execute(const ShowArguments& arguments, Context& context) {
   options.columns = columns_of(text);
   options.quiet = arguments.quiet;
   options.verbose = arguments.verbose;
-  options.report_path =
-      arguments.redact ? std::filesystem::path(place.report).filename().string() : place.report;
+  options.report_path = arguments.redact ? std::filesystem::path(place.report).filename().string() : place.report;
   write_log_text(text, [&](std::ostream& out) { write_view(report, place.rest, options, out); });
   text.flush();
   // What was looked at in part is no news of a whole report.

@@ -34,7 +34,7 @@ std::map<std::string, Sample> samples() {
           {"simulator", {simulator, {}}},
           {"hostile", {hostile_report(), hostile_annotations()}},
           {"nothing", {nothing, {}}},
-          {"large", {large_report(2000), {}}}};
+          {"large", {large_report(500), {}}}};
 }
 
 TEST(FormatsSamples, AreWrittenAndAreUtf8) {
