@@ -12,6 +12,9 @@ install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md DESTINATION ${LT_AU
 # The same folders as in the checkout, so that links between the pages hold. Reports of real machines are large and stay there.
 install(DIRECTORY docs DESTINATION ${LT_AUDIT_DOC_DIR}
   FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "reports" EXCLUDE)
+install(DIRECTORY deploy DESTINATION ${LT_AUDIT_DOC_DIR} USE_SOURCE_PERMISSIONS)
+# For projects that use cuBLASLt: include(/usr/share/lt-audit/lt-audit.cmake).
+install(FILES cmake/lt-audit.cmake DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/lt-audit)
 install(DIRECTORY data DESTINATION ${LT_AUDIT_DOC_DIR})
 install(DIRECTORY checks DESTINATION ${LT_AUDIT_DOC_DIR} FILES_MATCHING PATTERN "*.md")
 

@@ -22,7 +22,7 @@ build() { logged "build/$1/build.log" cmake --build "build/$1" --parallel "$jobs
 
 step_format() {
   scripts/format.sh --check
-  shellcheck -x .ci/run scripts/*.sh tests/*.sh
+  shellcheck -x .ci/run benchmarks/*.sh deploy/*/*.sh deploy/slurm/lt-audit.sbatch scripts/*.sh tests/*.sh
 }
 
 step_release() {

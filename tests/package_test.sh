@@ -66,7 +66,7 @@ check_tree() {
   expect "$name: --version starts within 50 ms" starts_quickly "$program" --version
   expect "$name: list starts within 50 ms" starts_quickly "$program" list
   expect "$name: explain starts within 50 ms" starts_quickly "$program" explain alignment
-  for file in README.md LICENSE CHANGELOG.md docs/report.md docs/report.schema.json data/known-issues.json checks/alignment/alignment.md; do
+  for file in README.md LICENSE CHANGELOG.md docs/report.md docs/report.schema.json data/known-issues.json deploy/slurm/lt-audit.sbatch ../../lt-audit/lt-audit.cmake checks/alignment/alignment.md; do
     expect "$name: $file is installed" test -s "$documents/$file"
   done
   expect "$name: runs from there" says 'SIMULATOR' "$program" run --target simulator --depth quick --json "$work/$name.json" alignment

@@ -145,11 +145,14 @@ class Source {
 /// The source as the parser wants it. Copies share the place.
 class SourceIterator {
  public:
+  // Names that the standard library prescribes.
+  // NOLINTBEGIN(readability-identifier-naming)
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
   using pointer = const char*;
   using reference = char;
+  // NOLINTEND(readability-identifier-naming)
 
   /// Without a source: the end.
   explicit SourceIterator(Source* source = nullptr) : source_(source) {}
