@@ -144,8 +144,8 @@ std::vector<std::string> warnings_of(const std::vector<Node>& nodes) {
                       facts.incomplete_reason.empty() ? "the audit did not come to its end" : facts.incomplete_reason));
     }
     if (facts.summary.error > 0) {
-      warnings.push_back(fmt::format("{}: {} could not be audited (status error)", facts.name,
-                                     counted(facts.summary.error, "case")));
+      warnings.push_back(
+          fmt::format("{}: {} could not be audited (status error)", facts.name, counted(facts.summary.error, "case")));
     }
   }
   return warnings;

@@ -121,10 +121,11 @@ bool measured_time(const CaseResult& result, MeasuredTime& time) {
     const Observation observation = observation_from_json(nlohmann::json::parse(text));
     const double parity = number_of(observation.fact("cublaslt_us"));
     const double us = parity > 0 ? parity : last_time(observation.fact("times_us"));
+    // Not below what the checks print, a nanosecond, and what a float can hold.
+    if (us < 1e-3 || us > 1e12) return false;
     time.us = static_cast<float>(us);
-    time.spread = static_cast<float>(number_of(observation.fact("spread")));
-    // Not below what the checks print: a nanosecond.
-    return us >= 1e-3 && us <= 1e12;
+    time.spread = static_cast<float>(std::clamp(number_of(observation.fact("spread")), 0.0, 1e6));
+    return true;
   } catch (const nlohmann::json::exception&) {
     return false;
   } catch (const AuditError&) {
