@@ -72,7 +72,7 @@ ExitCode show_differences(const Report& before, const Report& after, const DiffA
   options.before_path = arguments.before;
   options.after_path = arguments.after;
   options.exit_code = static_cast<int>(code);
-  write_diff_text(diff, options, text);
+  write_log_text(text, [&](std::ostream& out) { write_diff_text(diff, options, out); });
   write_document(arguments.json, context, [&](std::ostream& out) { write_diff_json(diff, options, out); });
   write_document(arguments.outputs.markdown, context,
                  [&](std::ostream& out) { write_diff_markdown(diff, options, out); });

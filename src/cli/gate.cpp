@@ -42,7 +42,8 @@ ExitCode execute(const GateArguments& arguments, Context& context) {
   const Report report = read_json(arguments.report);
   const GateResult result = decide(report, files.baseline_or_null(), files.waivers, gate_options(arguments));
   const GateView view{report, arguments.report, files, result};
-  write_gate_text(view, text_options(arguments, text), text);
+  const TextOptions options = text_options(arguments, text);
+  write_log_text(text, [&](std::ostream& out) { write_gate_text(view, options, out); });
   if (arguments.json == "-") {
     write_gate_json(view, context.out);
   } else if (!arguments.json.empty()) {

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "cli/commands.h"
+#include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "compare/merge_formats.h"
 #include "lt_audit/error.h"
@@ -56,7 +57,7 @@ ExitCode execute(const MergeArguments& arguments, Context& context) {
   options.columns = columns_of(text);
   options.quiet = arguments.quiet;
   options.verbose = arguments.verbose;
-  write_merge_text(merged, options, number, text);
+  write_log_text(text, [&](std::ostream& out) { write_merge_text(merged, options, number, out); });
 
   const auto write = [&context](const std::string& path, const std::function<void(std::ostream&)>& document) {
     if (path.empty()) return;

@@ -133,7 +133,7 @@ bool takes_stdout(const OutputArguments& outputs, const std::string& json) {
 
 void require_writable_outputs(const OutputArguments& outputs) {
   for (const Document& document : documents_of(outputs)) {
-      require_writable_file(document.path, document.option);
+    require_writable_file(document.path, document.option);
   }
 }
 

@@ -20,8 +20,8 @@ bool has_documents(const OutputArguments& outputs);
 /// two documents would go there or to one file, `json` (the path of the JSON document, may be empty) included.
 bool takes_stdout(const OutputArguments& outputs, const std::string& json);
 
-/// For the start of a long audit. Throws AuditError (cannot_run) when one of the files cannot be written. Leaves existing
-/// files as they are.
+/// For the start of a long audit. Throws AuditError (cannot_run) when one of the files cannot be written. Leaves
+/// existing files as they are.
 void require_writable_outputs(const OutputArguments& outputs);
 
 /// The files of device N, named like its report (path_for_device).
