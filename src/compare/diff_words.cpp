@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "report/shell_word.h"
 #include "report/text_layout.h"
 
 namespace lt_audit {
@@ -66,18 +66,6 @@ std::string numbers_text(const CaseChange& change) {
   if (change.numbers == NumbersVerdict::bits_differ) text = "right in both, other bits on inputs that round";
   if (change.cublas_bits_differ) text += text.empty() ? "cuBLAS gives other bits" : ", cuBLAS's too";
   return text;
-}
-
-/// For a POSIX shell: as it is when harmless, in single quotes otherwise.
-std::string shell_word(const std::string& text) {
-  const bool is_harmless = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/._-+:").find(c) != std::string_view::npos;
-  });
-  if (is_harmless) return text;
-  std::string quoted;
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "'" + quoted + "'";
 }
 
 }  // namespace
