@@ -8,8 +8,8 @@
 
 #include "cli/differences.h"
 #include "cli/exit_code.h"
+#include "cli/outputs.h"
 #include "cli/run_parts.h"
-#include "cli/target_choice.h"
 #include "lt_audit/error.h"
 #include "report/formats.h"
 
@@ -48,12 +48,13 @@ ExitCode finish_report(const RunArguments& arguments, Report& report, const Repo
   return ExitCode::cannot_run;
 }
 
-DiffArguments differences_of(const RunArguments& arguments, const ReportFile& before, const ReportFile& after) {
+DiffArguments differences_of(const RunArguments& arguments, int device, const ReportFile& before,
+                             const ReportFile& after) {
   DiffArguments differences;
   differences.before = before.shown_path();
   differences.after = after.shown_path();
   differences.fail_on = arguments.fail_on;
-  differences.outputs = arguments.outputs;
+  differences.outputs = outputs_for_device(arguments.outputs, device);
   differences.quiet = arguments.quiet;
   differences.verbose = arguments.verbose;
   differences.color = arguments.color;
@@ -105,7 +106,8 @@ DeviceResult compare_on_device(const RunArguments& arguments, int device, Contex
   const bool complete = before.complete && after.complete;
   ExitCode code = finish_report(arguments, before, first_file, context);
   code = std::max(code, finish_report(other, after, second_file, context));
-  code = std::max(code, show_differences(before, after, differences_of(arguments, first_file, second_file), context));
+  const DiffArguments differences = differences_of(arguments, device, first_file, second_file);
+  code = std::max(code, show_differences(before, after, differences, context));
   return {code, complete};
 }
 
