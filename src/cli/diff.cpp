@@ -2,7 +2,6 @@
 #include "compare/diff.h"
 
 #include <algorithm>
-#include <functional>
 #include <future>
 #include <ostream>
 #include <utility>
@@ -34,16 +33,6 @@ ExitCode code_of(const Report& after, const Annotations& annotations, FailOn fai
   return ExitCode::ok;
 }
 
-/// To a file, or to standard output for "-"; nothing for an empty path.
-void write_document(const std::string& path, Context& context, const std::function<void(std::ostream&)>& write) {
-  if (path.empty()) return;
-  if (path == "-") {
-    write(context.out);
-  } else {
-    write_file_atomically(path, write);
-  }
-}
-
 }  // namespace
 
 ExitCode execute(const DiffArguments& arguments, Context& context) {
@@ -73,9 +62,8 @@ ExitCode show_differences(const Report& before, const Report& after, const DiffA
   options.after_path = arguments.after;
   options.exit_code = static_cast<int>(code);
   write_log_text(text, [&](std::ostream& out) { write_diff_text(diff, options, out); });
-  write_document(arguments.json, context, [&](std::ostream& out) { write_diff_json(diff, options, out); });
-  write_document(arguments.outputs.markdown, context,
-                 [&](std::ostream& out) { write_diff_markdown(diff, options, out); });
+  write_to(arguments.json, context, [&](std::ostream& out) { write_diff_json(diff, options, out); });
+  write_to(arguments.outputs.markdown, context, [&](std::ostream& out) { write_diff_markdown(diff, options, out); });
   OutputArguments of_the_new = arguments.outputs;
   of_the_new.markdown.clear();
   write_outputs(after, annotations, of_the_new, context);

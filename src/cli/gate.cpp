@@ -44,11 +44,7 @@ ExitCode execute(const GateArguments& arguments, Context& context) {
   const GateView view{report, arguments.report, files, result};
   const TextOptions options = text_options(arguments, text);
   write_log_text(text, [&](std::ostream& out) { write_gate_text(view, options, out); });
-  if (arguments.json == "-") {
-    write_gate_json(view, context.out);
-  } else if (!arguments.json.empty()) {
-    write_file_atomically(arguments.json, [&view](std::ostream& out) { write_gate_json(view, out); });
-  }
+  write_to(arguments.json, context, [&view](std::ostream& out) { write_gate_json(view, out); });
   write_outputs(report, result.annotations, arguments.outputs, context);
   return static_cast<ExitCode>(result.exit_code);
 }

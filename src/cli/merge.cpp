@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <ostream>
 
 #include "cli/commands.h"
 #include "cli/outputs.h"
+#include "cli/report_file.h"
 #include "cli/terminal.h"
 #include "compare/merge_formats.h"
 #include "lt_audit/error.h"
@@ -16,8 +16,6 @@
 
 namespace lt_audit {
 namespace {
-
-bool is_stdout(const std::string& path) { return path == "-" || path == "/dev/stdout"; }
 
 /// 0 the nodes agree and no finding reaches the threshold, 1 otherwise, 3 where no report says anything.
 ExitCode exit_code_of(const Merged& merged, FailOn fail_on) {
@@ -39,7 +37,7 @@ ExitCode exit_code_of(const Merged& merged, FailOn fail_on) {
 }  // namespace
 
 ExitCode execute(const MergeArguments& arguments, Context& context) {
-  if (is_stdout(arguments.json) && is_stdout(arguments.markdown)) {
+  if (is_stdout_path(arguments.json) && is_stdout_path(arguments.markdown)) {
     throw AuditError(
         ErrorKind::usage,
         "--json and --markdown both go to standard output: give one of them a file, as in --json merge.json");
@@ -52,23 +50,15 @@ ExitCode execute(const MergeArguments& arguments, Context& context) {
   const int number = static_cast<int>(code);
 
   TextOptions options;
-  std::ostream& text = is_stdout(arguments.json) || is_stdout(arguments.markdown) ? context.err : context.out;
+  std::ostream& text = is_stdout_path(arguments.json) || is_stdout_path(arguments.markdown) ? context.err : context.out;
   options.color = use_color(arguments.color, text);
   options.columns = columns_of(text);
   options.quiet = arguments.quiet;
   options.verbose = arguments.verbose;
   write_log_text(text, [&](std::ostream& out) { write_merge_text(merged, options, number, out); });
 
-  const auto write = [&context](const std::string& path, const std::function<void(std::ostream&)>& document) {
-    if (path.empty()) return;
-    if (is_stdout(path)) {
-      document(context.out);
-    } else {
-      write_file_atomically(path, document);
-    }
-  };
-  write(arguments.json, [&](std::ostream& out) { write_merge_json(merged, tool_version(), number, out); });
-  write(arguments.markdown, [&](std::ostream& out) { write_merge_markdown(merged, number, out); });
+  write_to(arguments.json, context, [&](std::ostream& out) { write_merge_json(merged, tool_version(), number, out); });
+  write_to(arguments.markdown, context, [&](std::ostream& out) { write_merge_markdown(merged, number, out); });
   return code;
 }
 

@@ -163,6 +163,12 @@ void write_outputs(const Report& report, const Annotations& annotations, const O
   if (first) throw AuditError(*first);
 }
 
+void write_to(const std::string& path, Context& context, const std::function<void(std::ostream&)>& write) {
+  if (path.empty()) return;
+  if (is_stdout_path(path)) return write(context.out);
+  write_file_atomically(path, write);
+}
+
 void write_log_text(std::ostream& stream, const std::function<void(std::ostream&)>& write) {
   if (!in_github_actions()) return write(stream);
   std::ostringstream text;

@@ -32,6 +32,9 @@ OutputArguments outputs_for_device(OutputArguments outputs, int device);
 void write_outputs(const Report& report, const Annotations& annotations, const OutputArguments& outputs,
                    Context& context);
 
+/// One document to a file, to standard output for "-", nowhere for an empty path. Throws AuditError (cannot_run).
+void write_to(const std::string& path, Context& context, const std::function<void(std::ostream&)>& write);
+
 /// Writes text for a person. Under GITHUB_ACTIONS, where the log is read by a machine too, no line of it is a workflow
 /// command, whatever a library or a file name put there.
 void write_log_text(std::ostream& stream, const std::function<void(std::ostream&)>& write);
