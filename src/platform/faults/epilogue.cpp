@@ -10,13 +10,6 @@
 namespace lt_audit::faults {
 namespace {
 
-template <class Value>
-Value attribute_of(const LtApi& lt, const MatmulCall& call, cublasLtMatmulDescAttributes_t attribute, Value value) {
-  std::size_t written = 0;
-  static_cast<void>(lt.matmul_desc_get_attribute(call.operands.desc, attribute, &value, sizeof value, &written));
-  return value;
-}
-
 /// Takes epilogue and bias pointer out of the descriptor: 13.1.0 refuses a bias pointer beside the default epilogue.
 class WithoutEpilogue {
  public:

@@ -73,6 +73,14 @@ struct CallFacts {
 /// Reads the facts through get_attribute; nothing when descriptor or a layout is missing or refuses to answer.
 std::optional<CallFacts> read_facts(const LtApi& lt, const Operands& operands);
 
+/// An attribute of the call's descriptor; `value` where the library does not answer.
+template <class Value>
+Value attribute_of(const LtApi& lt, const MatmulCall& call, cublasLtMatmulDescAttributes_t attribute, Value value) {
+  std::size_t written = 0;
+  static_cast<void>(lt.matmul_desc_get_attribute(call.operands.desc, attribute, &value, sizeof value, &written));
+  return value;
+}
+
 /// Sends the call to the library as it is.
 cublasStatus_t send(const Platform& real, const MatmulCall& call);
 cublasStatus_t send(const Platform& real, const HeuristicCall& call);

@@ -88,7 +88,7 @@ inline const std::vector<Row>& rows() {
 
 /// Faults that show in no single call of cuBLASLt, or in none without attributes that the scripted library does not
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp and epilogue_test.cpp have what they do.
-inline constexpr std::array<std::string_view, 29> kSequenceFaults = {
+inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
     "aux-ld-ignored",
     "bias-added-after-rounding",
@@ -118,6 +118,6 @@ inline constexpr std::array<std::string_view, 29> kSequenceFaults = {
     "stale-descriptor-in-second-capture",
     "undersized-workspace-accepted",
     "workspace-above-limit",
-};
+});
 
 }  // namespace lt_audit::faults
