@@ -70,8 +70,7 @@ std::string compare_bits(Session& session, PreparedMatmul& matmul, const CublasF
                          const cublasLtMatmulAlgo_t& algo, Observation& observation) {
   const auto& p = matmul.problem();
   if (is_integer(p.type_a)) return "equal, as integers are";
-  const auto bytes = shape_d(p).span() * static_cast<std::int64_t>(bytes_of(p.type_d));
-  if (bytes > kMostBytesOfBits) return "not compared";
+  if (shape_d(p).bytes() > kMostBytesOfBits) return "not compared";
   Observation ignored;
   matmul.fill_rounding();
   static_cast<void>(matmul.cublas(ignored, form));

@@ -98,7 +98,7 @@ std::vector<Part> all_of_it(const Part& all, std::size_t /*asked*/) { return {al
 std::int64_t operand_bytes(const MatmulProblem& problem) {
   std::int64_t bytes = 0;
   for (const auto& shape : {shape_a(problem), shape_b(problem), shape_c(problem), shape_d(problem)}) {
-    bytes += shape.span() * static_cast<std::int64_t>(bytes_of(shape.type));
+    bytes += shape.bytes();
   }
   return bytes;
 }

@@ -34,10 +34,9 @@ Runs runs_of(const MatmulProblem& problem) { return operand_bytes(problem) > kMa
 /// fill them costs more than the run.
 void prepare_run(Session& session, PreparedMatmul& matmul, bool is_first) {
   const auto& problem = matmul.problem();
-  const bool reads_d = problem.in_place && problem.beta != 0;
+  const bool reads_d = problem.in_place && problem.reads_c();
   if (is_first || reads_d) return matmul.fill_rounding();
-  const auto shape = shape_d(problem);
-  const auto bytes = static_cast<std::size_t>(shape.span()) * bytes_of(shape.type);
+  const auto bytes = static_cast<std::size_t>(shape_d(problem).bytes());
   require(session.platform().cuda.memset_async(matmul.pointers().d, kOldD, bytes, matmul.stream()), "cudaMemsetAsync");
 }
 

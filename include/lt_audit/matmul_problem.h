@@ -21,6 +21,9 @@ enum class AlgoChoice {
 /// library (cublasLt.h 13.1.0, lines 108-115).
 using AlgoWords = std::array<std::uint64_t, 8>;
 
+/// The imaginary parts of a planar complex matrix lie behind its real parts.
+inline constexpr std::int64_t kPackedPlane = -1;
+
 /// One matmul: D = scale_d * activation(alpha * scale_a * scale_b * op(A) * op(B) + beta * scale_c * C + bias).
 /// op(A) is m by k, op(B) is k by n, C, D and aux are m by n. Leading dimensions and batch strides are in elements,
 /// offsets, alignments and workspace in bytes.
@@ -47,6 +50,14 @@ struct MatmulProblem {
   cublasLtOrder_t order_b = CUBLASLT_ORDER_COL;
   cublasLtOrder_t order_c = CUBLASLT_ORDER_COL;
   cublasLtOrder_t order_d = CUBLASLT_ORDER_COL;
+
+  /// CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET of a planar complex matrix: bytes from its real parts to its imaginary parts.
+  /// 0 = both parts of a number side by side; kPackedPlane = behind the last real part, at a multiple of 256. Leading
+  /// dimension and batch stride of a planar matrix count its real parts.
+  std::int64_t plane_a = 0;
+  std::int64_t plane_b = 0;
+  std::int64_t plane_c = 0;
+  std::int64_t plane_d = 0;
 
   std::int32_t batch_count = 1;
   /// -1 = packed (ld times columns for order col); 0 = one matrix for all batches (A, B and C only).
@@ -80,6 +91,9 @@ struct MatmulProblem {
 
   double alpha = 1;
   double beta = 0;
+  /// Of a complex scale type only.
+  double alpha_imaginary = 0;
+  double beta_imaginary = 0;
   cublasLtPointerMode_t pointer_mode = CUBLASLT_POINTER_MODE_HOST;
   /// C and D are the same memory.
   bool in_place = false;
@@ -110,6 +124,9 @@ struct MatmulProblem {
   /// For AlgoChoice::given.
   AlgoWords algo_words{};
 
+  /// beta is not 0.
+  bool reads_c() const { return beta != 0 || beta_imaginary != 0; }
+
   friend bool operator==(const MatmulProblem&, const MatmulProblem&) = default;
 };
 
@@ -123,12 +140,20 @@ struct MatrixShape {
   cublasLtOrder_t order = CUBLASLT_ORDER_COL;
   std::int32_t batch_count = 1;
   std::int64_t batch_stride = 0;
+  /// Bytes from the real parts to the imaginary parts of a planar complex matrix; 0 for all others.
+  std::int64_t plane_offset = 0;
 
-  /// Elements from the first to one past the last, all batches and the padding between columns included.
+  bool is_planar() const { return plane_offset != 0; }
+  /// What lies at an index: an element, or one part of it in a planar matrix.
+  cudaDataType_t stored_type() const { return is_planar() ? part_type(type) : type; }
+  /// Elements from the first to one past the last, all batches and the padding between columns included. Of a planar
+  /// matrix one plane.
   std::int64_t span() const;
+  /// Bytes of the span, both planes and what lies between them.
+  std::int64_t bytes() const;
 };
 
-/// The four operands of a problem with every default filled in.
+/// The four operands of a problem with every default filled in, a packed plane as bytes.
 MatrixShape shape_a(const MatmulProblem& problem);
 MatrixShape shape_b(const MatmulProblem& problem);
 MatrixShape shape_c(const MatmulProblem& problem);

@@ -23,7 +23,8 @@ struct Named {
   std::string_view name;
 };
 
-/// The matrix types that the engine can fill, run and verify: f64 f32 f16 bf16 e4m3 e5m2 i8 i32 c32 c64.
+/// The matrix types that the engine can fill, run and verify: f64 f32 f16 bf16 e4m3 e5m2 i8 i32, and of complex numbers
+/// c64 c32 c16 cbf16 ci8, named after the type of their parts.
 std::span<const Named<cudaDataType_t>> matrix_types();
 /// Every type that may stand as scale type: f64 f32 f16 bf16 i32 c32 c64.
 std::span<const Named<cudaDataType_t>> scale_types();
@@ -57,13 +58,17 @@ std::string name_of(cudaError_t error);
 std::size_t bytes_of(cudaDataType_t type);
 /// True for e4m3 and e5m2.
 bool is_fp8(cudaDataType_t type);
-/// True for i8 and i32.
+/// True for i8, i32 and ci8.
 bool is_integer(cudaDataType_t type);
-/// True for c32 and c64.
+/// True for c64, c32, c16, cbf16 and ci8.
 bool is_complex(cudaDataType_t type);
+/// The type of real and imaginary part; of a real type the type itself.
+cudaDataType_t part_type(cudaDataType_t type);
 /// The scale type that the documentation pairs with a compute type (cuBLAS 13.2 documentation, cublasLtMatmul, table of
 /// supported types); 32i pairs with both 32I and 32F: this returns R_32I.
 cudaDataType_t default_scale_type(cublasComputeType_t compute);
+/// The same for matrices of this type: complex ones have complex factors.
+cudaDataType_t default_scale_type(cublasComputeType_t compute, cudaDataType_t matrix);
 /// True when the epilogue reads a bias vector.
 bool has_bias(cublasLtEpilogue_t epilogue);
 /// True when the epilogue applies ReLU to D.

@@ -20,18 +20,19 @@ struct Operand {
   std::uint32_t MatmulProblem::*alignment;
   std::int64_t MatmulProblem::*ld;
   std::int64_t MatmulProblem::*stride;
+  std::int64_t MatmulProblem::*plane;
   cublasLtOrder_t MatmulProblem::*order;
   MatrixShape (*shape)(const MatmulProblem&);
 };
 constexpr std::array kOperands{
     Operand{"A", &MatmulProblem::a_offset, &MatmulProblem::a_alignment, &MatmulProblem::lda, &MatmulProblem::stride_a,
-            &MatmulProblem::order_a, shape_a},
+            &MatmulProblem::plane_a, &MatmulProblem::order_a, shape_a},
     Operand{"B", &MatmulProblem::b_offset, &MatmulProblem::b_alignment, &MatmulProblem::ldb, &MatmulProblem::stride_b,
-            &MatmulProblem::order_b, shape_b},
+            &MatmulProblem::plane_b, &MatmulProblem::order_b, shape_b},
     Operand{"C", &MatmulProblem::c_offset, &MatmulProblem::c_alignment, &MatmulProblem::ldc, &MatmulProblem::stride_c,
-            &MatmulProblem::order_c, shape_c},
+            &MatmulProblem::plane_c, &MatmulProblem::order_c, shape_c},
     Operand{"D", &MatmulProblem::d_offset, &MatmulProblem::d_alignment, &MatmulProblem::ldd, &MatmulProblem::stride_d,
-            &MatmulProblem::order_d, shape_d},
+            &MatmulProblem::plane_d, &MatmulProblem::order_d, shape_d},
 };
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
@@ -52,7 +53,8 @@ std::string ld_name(const Operand& operand) {
   return fmt::format("ld{}", static_cast<char>(operand.name[0] - 'A' + 'a'));
 }
 
-/// A leading dimension or batch stride that has become too small for a grown matrix is the packed one instead.
+/// A leading dimension, batch stride or plane offset that has become too small for a grown matrix is the packed one
+/// instead.
 void mend_layout(MatmulProblem& problem) {
   for (const auto& operand : kOperands) {
     MatmulProblem packed = problem;
@@ -62,6 +64,10 @@ void mend_layout(MatmulProblem& problem) {
     packed.*operand.stride = -1;
     if (problem.*operand.stride > 0 && problem.*operand.stride < operand.shape(packed).batch_stride)
       problem.*operand.stride = -1;
+    packed = problem;
+    packed.*operand.plane = kPackedPlane;
+    if (problem.*operand.plane > 0 && problem.*operand.plane < operand.shape(packed).plane_offset)
+      problem.*operand.plane = kPackedPlane;
   }
   if (problem.ldaux < problem.m) problem.ldaux = 0;
   if (problem.stride_aux < problem.ldaux * problem.n) problem.stride_aux = -1;
@@ -228,11 +234,14 @@ void use_documented_types(MatmulProblem& problem) {
   problem.type_d = row.type_d;
   problem.compute_type = row.compute_type;
   problem.scale_type = row.scale_type;
+  problem.plane_a = row.plane_a;
+  problem.plane_b = row.plane_b;
+  problem.plane_c = row.plane_c;
+  problem.plane_d = row.plane_d;
 }
 
-/// alpha and beta are complex where the matrices are.
 cudaDataType_t scale_for(const MatmulProblem& problem, cublasComputeType_t compute) {
-  return is_complex(problem.type_a) ? problem.type_a : default_scale_type(compute);
+  return default_scale_type(compute, problem.type_a);
 }
 
 void add_types(const MatmulProblem& problem, Changes& changes) {
@@ -278,12 +287,13 @@ void add_types(const MatmulProblem& problem, Changes& changes) {
                      "types of B, C, D, computeType and scaleType from one row of the table of cublasLtMatmul",
                      Effort::product, use_documented_types, true});
   const auto plain = [](double value) { return value == 0 || value == 1; };
-  if (!plain(problem.alpha) || !plain(problem.beta)) {
+  if (!plain(problem.alpha) || !plain(problem.beta) || problem.alpha_imaginary != 0 || problem.beta_imaginary != 0) {
     changes.push_back({"scalars", "alpha 1 and beta 0, both applied in a kernel of your own", "alpha = 1, beta = 0",
                        Effort::product,
                        [](MatmulProblem& changed) {
                          changed.alpha = 1;
                          changed.beta = 0;
+                         changed.alpha_imaginary = changed.beta_imaginary = 0;
                        },
                        true});
   }
@@ -347,12 +357,10 @@ std::int64_t memory_of(const MatmulProblem& problem) {
   std::int64_t bytes = problem.workspace_bytes;
   for (const auto& operand : kOperands) {
     if (problem.in_place && operand.shape == shape_c) continue;
-    const MatrixShape shape = operand.shape(problem);
-    bytes += shape.span() * static_cast<std::int64_t>(bytes_of(shape.type));
+    bytes += operand.shape(problem).bytes();
   }
   if (has_aux(problem.epilogue)) {
-    const auto aux = shape_aux(problem);
-    bytes += aux.span() * static_cast<std::int64_t>(bytes_of(aux.type));
+    bytes += shape_aux(problem).bytes();
   }
   return bytes;
 }

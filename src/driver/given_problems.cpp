@@ -49,6 +49,7 @@ constexpr std::array kRemedies{
     RuleRemedy{"int8-needs-tn",
                "store A transposed and call with CUBLASLT_MATMUL_DESC_TRANSA = CUBLAS_OP_T, TRANSB = CUBLAS_OP_N"},
     RuleRemedy{"ld", "set every leading dimension to at least the rows (order col) or columns (order row)"},
+    RuleRemedy{"plane-below-16", "make CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET a multiple of 16 bytes"},
     RuleRemedy{"pointer-below-promise",
                "set CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES to _D_BYTES to the real alignment of the pointers, or "
                "align the pointers to 16 bytes"},

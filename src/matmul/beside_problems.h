@@ -13,6 +13,18 @@ inline constexpr std::array kComplexProblems{
     "m=96,n=80,k=64,a=c32,compute=32f_fast_tf32",
     "m=80,n=64,k=96,a=c32,batch=12,stride_b=0,in_place=1",
     "m=32,n=16,k=8,a=c64,pointer_mode=device,alpha=2,beta=1",
+    "m=96,n=80,k=64,tb=c,a=c32,alpha=2,alpha_imaginary=-1,beta=1,beta_imaginary=2",
+    "m=33,n=17,k=65,a=c64,pointer_mode=device,alpha=0,alpha_imaginary=0.5,beta_imaginary=1",
+};
+
+/// Real and imaginary parts in planes of their own.
+inline constexpr std::array kPlanarProblems{
+    "m=96,n=80,k=64,a=c16",
+    "m=96,n=80,k=64,ta=c,tb=t,a=c16,d=c32,alpha=2,alpha_imaginary=1,beta=-1",
+    "m=48,n=24,k=56,a=cbf16,ldd=56,batch=3,beta=1",
+    "m=64,n=48,k=72,tb=c,a=cbf16,d=c32,lda=80,plane_a=11520,plane_d=12304",
+    "m=16,n=16,k=16,a=c16,batch=3,plane_d=512,stride_d=512,beta_imaginary=1",
+    "m=80,n=64,k=96,a=c16,batch=2,in_place=1,beta=1",
 };
 
 inline constexpr std::array kScaledProblems{

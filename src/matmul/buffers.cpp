@@ -20,9 +20,7 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 /// A floating NaN, or an integer that exact inputs never reach (they stay within 127 and 2^30).
 std::uint8_t poison_of(cudaDataType_t type) { return is_integer(type) ? 0x80 : 0xFF; }
 
-std::size_t bytes_of_shape(const MatrixShape& shape) {
-  return static_cast<std::size_t>(shape.span()) * bytes_of(shape.type);
-}
+std::size_t bytes_of_shape(const MatrixShape& shape) { return static_cast<std::size_t>(shape.bytes()); }
 
 /// Behind D: a library that takes D's elements for wider ones writes up to 8 times its bytes (FP64 for FP8).
 std::size_t guard_behind_d(const MatmulProblem& p, std::size_t d_bytes) {
@@ -110,8 +108,27 @@ struct NamedOperand {
   std::int64_t offset;
 };
 
+/// Planes that hold each other's numbers, or lie where the audit does not put them.
+std::optional<std::string> cannot_place_plane(const NamedOperand& operand) {
+  const auto& shape = operand.shape;
+  if (!shape.is_planar()) return std::nullopt;
+  if (!is_complex(shape.type)) return fmt::format("{} is real and has no plane of imaginary parts", operand.name);
+  const auto part = static_cast<std::int64_t>(bytes_of(shape.stored_type()));
+  MatrixShape one = shape;
+  one.batch_count = 1;
+  const auto plane = one.span() * part;
+  const bool apart = shape.plane_offset >= shape.span() * part;
+  // Real and imaginary parts of one matrix after those of the other.
+  const bool alternate = shape.plane_offset >= plane && shape.batch_stride * part >= shape.plane_offset + plane;
+  if (shape.plane_offset % part != 0 || !(apart || alternate)) {
+    return fmt::format("the planes of {} must not overlap: a plane offset of {} bytes, {} to a plane", operand.name,
+                       shape.plane_offset, plane);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> cannot_place(const NamedOperand& operand) {
-  const auto size = static_cast<std::int64_t>(bytes_of(operand.shape.type));
+  const auto size = static_cast<std::int64_t>(bytes_of(operand.shape.stored_type()));
   if (size == 0) return fmt::format("the audit cannot fill {} of type {}", operand.name, name_of(operand.shape.type));
   if (operand.offset % size != 0) {
     return fmt::format("an offset of {} bytes splits the {}-byte elements of {}; use a multiple of {}", operand.offset,
@@ -122,9 +139,10 @@ std::optional<std::string> cannot_place(const NamedOperand& operand) {
   const double bytes =
       (static_cast<double>(operand.shape.batch_count) * static_cast<double>(operand.shape.batch_stride) +
        outer * static_cast<double>(operand.shape.ld)) *
-      static_cast<double>(size);
+          static_cast<double>(size) +
+      static_cast<double>(operand.shape.plane_offset);
   if (bytes > 0x1p46) return fmt::format("{} needs more than 64 TiB", operand.name);
-  return std::nullopt;
+  return cannot_place_plane(operand);
 }
 
 /// What the verifier does not know of scale factors.
@@ -152,6 +170,9 @@ std::optional<std::string> cannot_verify(const MatmulProblem& p) {
   const bool complex = is_complex(p.type_a);
   for (const auto type : {p.type_b, p.type_c, p.type_d}) {
     if (is_complex(type) != complex) return "the audit cannot verify products of real and complex matrices";
+  }
+  if (!(complex && is_complex(p.scale_type)) && (p.alpha_imaginary != 0 || p.beta_imaginary != 0)) {
+    return "imaginary parts of alpha and beta need complex matrices and a complex scale type";
   }
   if (complex && p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     return fmt::format("the audit cannot verify epilogue {} of complex matrices", name_of(p.epilogue));

@@ -36,13 +36,16 @@ cublasStatus_t call_by_type(
 std::string why_not_cublas(const MatmulProblem& p) {
   if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
     return fmt::format("epilogue {} has no cuBLAS form", name_of(p.epilogue));
-  const auto scale_type = is_complex(p.type_d) ? p.type_d : default_scale_type(p.compute_type);
+  const auto scale_type = default_scale_type(p.compute_type, p.type_d);
   if (p.scale_type != scale_type) {
     return fmt::format("cuBLAS takes alpha and beta as {} under compute type {}", name_of(scale_type),
                        name_of(p.compute_type));
   }
   if (is_fp8(p.type_a) || is_fp8(p.type_b) || is_fp8(p.type_d)) return "cublasGemmEx has no FP8";
   if (p.type_c != p.type_d) return "cublasGemmEx has one type for C and D";
+  for (const auto& shape : {shape_a(p), shape_b(p), shape_c(p), shape_d(p)}) {
+    if (shape.is_planar()) return "cublasGemmEx has no planar complex matrices";
+  }
   for (const auto order : {p.order_a, p.order_b, p.order_c, p.order_d}) {
     if (order != CUBLASLT_ORDER_COL) return "cublasGemmEx has column order only";
   }
@@ -109,8 +112,8 @@ bool CublasCall::set_modes(const MatmulProblem& p, const BufferPlan& buffers, co
 }
 
 bool CublasCall::gemm(const MatmulProblem& p, const BufferPlan& buffers, CublasObservation& result) {
-  const Scalar alpha(p.alpha, p.scale_type);
-  const Scalar beta(p.beta, p.scale_type);
+  const Scalar alpha(alpha_of(p), p.scale_type);
+  const Scalar beta(beta_of(p), p.scale_type);
   return gemm(p, buffers, {alpha.data(), beta.data()}, result);
 }
 

@@ -2,7 +2,11 @@
 // does something else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -64,6 +68,88 @@ TEST(EngineBeside, ComplexProductsAreVerified) {
   for (const auto* text : kComplexProblems) {
     const auto observation = run(text);
     EXPECT_EQ(outcome_of(observation), Outcome::correct) << text << ": " << describe(observation);
+  }
+}
+
+TEST(EngineBeside, ComplexInt8IsVerified) {
+  const auto observation = run("m=96,n=80,k=64,ta=t,a=ci8,d=c32,alpha=2");
+  EXPECT_EQ(outcome_of(observation), Outcome::correct) << describe(observation);
+}
+
+TEST(EngineBeside, PlanarProductsAreVerified) {
+  for (const auto* text : kPlanarProblems) {
+    const auto observation = run(text);
+    EXPECT_EQ(outcome_of(observation), Outcome::correct) << text << ": " << describe(observation);
+  }
+}
+
+/// The simulator with something done to D after each product.
+Platform spoiled(const std::function<void(std::byte*)>& spoil) {
+  Platform platform = make_simulator_platform({});
+  const auto real = platform.lt.matmul;
+  platform.lt.matmul =
+      [real, spoil](cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
+                    cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
+                    const void* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout,
+                    const cublasLtMatmulAlgo_t* algo, void* workspace, std::size_t bytes, cudaStream_t stream) {
+        const auto status = real(handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo,
+                                 workspace, bytes, stream);
+        spoil(static_cast<std::byte*>(d));
+        return status;
+      };
+  return platform;
+}
+
+TEST(EngineBeside, BothPlanesOfDAndWhatLiesAroundThemAreWatched) {
+  // 33 x 17 FP16 numbers: a plane of 1122 bytes, the other one from byte 1280 on.
+  constexpr const char* kText = "m=33,n=17,k=16,a=c16";
+  constexpr std::size_t kPlane = 1280;
+  constexpr std::size_t kBytes = 1122;
+  const auto seen = [&](std::size_t first, std::size_t count, std::byte value) {
+    const auto platform = spoiled([=](std::byte* d) { std::fill(d + first, d + first + count, value); });
+    return run(platform, kText).verification.value();
+  };
+  EXPECT_EQ(seen(kPlane + 32, 2, std::byte{0x3D}).wrong, 1U);
+  EXPECT_EQ(seen(0, kBytes, std::byte{0xFF}).wrong, 33U * 17);
+  EXPECT_EQ(seen(0, kBytes, std::byte{0xFF}).unwritten, 0U) << "the imaginary parts were written";
+  EXPECT_EQ(seen(0, kPlane + kBytes, std::byte{0xFF}).unwritten, 33U * 17);
+  EXPECT_EQ(seen(kBytes, 3, std::byte{0}).padding_bytes_changed, 3U) << "between the planes";
+  EXPECT_EQ(seen(kPlane + kBytes, 5, std::byte{0}).bytes_behind_d, 5U);
+}
+
+TEST(EngineBeside, APlaneOffsetThatIsMisreadShows) {
+  Platform platform = make_simulator_platform({});
+  const auto real = platform.lt.matrix_layout_set_attribute;
+  platform.lt.matrix_layout_set_attribute = [real](cublasLtMatrixLayout_t layout,
+                                                   cublasLtMatrixLayoutAttribute_t attribute, const void* value,
+                                                   std::size_t bytes) {
+    std::int64_t offset = 0;
+    if (attribute == CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET) {
+      std::memcpy(&offset, value, sizeof offset);
+      offset += 16;
+      value = &offset;
+    }
+    return real(layout, attribute, value, bytes);
+  };
+  EXPECT_EQ(outcome_of(run(platform, "m=96,n=80,k=64,a=c16")), Outcome::out_of_bounds);
+}
+
+TEST(EngineBeside, AnImaginaryPartOfAlphaOrBetaThatIsIgnoredShows) {
+  for (const char* text :
+       {"m=96,n=80,k=64,a=c32,alpha=1,alpha_imaginary=2", "m=96,n=80,k=64,a=c32,beta=1,beta_imaginary=1"}) {
+    Platform platform = make_simulator_platform({});
+    const auto real = platform.lt.matmul;
+    platform.lt.matmul = [real](cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
+                                cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
+                                const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
+                                cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algo, void* workspace,
+                                std::size_t bytes, cudaStream_t stream) {
+      const std::array<float, 2> real_alpha{*static_cast<const float*>(alpha), 0};
+      const std::array<float, 2> real_beta{*static_cast<const float*>(beta), 0};
+      return real(handle, desc, real_alpha.data(), a, a_layout, b, b_layout, real_beta.data(), c, c_layout, d, d_layout,
+                  algo, workspace, bytes, stream);
+    };
+    EXPECT_EQ(outcome_of(run(platform, text)), Outcome::wrong_result) << text;
   }
 }
 
@@ -191,6 +277,11 @@ TEST(EngineBeside, AByteBehindAuxOrTheGradientIsSeen) {
 TEST(EngineBeside, WhatCannotBeVerifiedIsNotRun) {
   for (const auto& [text, reason] : std::map<const char*, const char*>{
            {"m=64,n=64,k=64,a=c32,d=f32", "the audit cannot verify products of real and complex matrices"},
+           {"m=64,n=64,k=64,a=f32,alpha_imaginary=1",
+            "imaginary parts of alpha and beta need complex matrices and a complex scale type"},
+           {"m=64,n=64,k=64,a=f32,plane_b=packed", "B is real and has no plane of imaginary parts"},
+           {"m=64,n=64,k=64,a=c16,plane_d=8000",
+            "the planes of D must not overlap: a plane offset of 8000 bytes, 8192 to a plane"},
            {"m=64,n=64,k=64,a=c32,epilogue=relu", "the audit cannot verify epilogue relu of complex matrices"},
            {"m=64,n=64,k=128,ta=t,a=e4m3,d=bf16,scale_a=vec32_ue8m0",
             "the audit cannot fill scale factors of mode vec32_ue8m0 yet"},

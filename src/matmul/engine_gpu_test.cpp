@@ -61,6 +61,7 @@ TEST_F(EngineOnGpu, VerifiesWhatGoesWithAProduct) {
     }
   };
   expect_correct(kComplexProblems);
+  expect_correct(kPlanarProblems);
   expect_correct(kScaledProblems);
   expect_correct(kEpilogueProblems);
 }

@@ -19,14 +19,17 @@ double exact_limit(cudaDataType_t type) {
     case CUDA_C_32F:
       return 0x1p24;
     case CUDA_R_16F:
+    case CUDA_C_16F:
       return 2048;
     case CUDA_R_16BF:
+    case CUDA_C_16BF:
       return 256;
     case CUDA_R_8F_E4M3:
       return 16;
     case CUDA_R_8F_E5M2:
       return 8;
     case CUDA_R_8I:
+    case CUDA_C_8I:
       return 127;
     default:
       return 0x1p30;
@@ -124,6 +127,17 @@ double choose_factors(const MatmulProblem& p, std::uint64_t seed, ExactInputs& i
 }
 
 bool is_whole(double value) { return value == std::floor(value); }
+bool has_whole_scalars(const MatmulProblem& p) {
+  return is_whole(p.alpha) && is_whole(p.beta) && is_whole(p.alpha_imaginary) && is_whole(p.beta_imaginary);
+}
+
+/// What alpha and beta make of the larger part of a number, at most.
+double largest_alpha(const MatmulProblem& p, const ExactInputs& inputs) {
+  return (std::abs(p.alpha) + std::abs(p.alpha_imaginary)) * std::abs(inputs.alpha_factor);
+}
+double largest_beta(const MatmulProblem& p, const ExactInputs& inputs) {
+  return (std::abs(p.beta) + std::abs(p.beta_imaginary)) * std::abs(inputs.beta_factor);
+}
 
 }  // namespace
 
@@ -132,11 +146,11 @@ ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
   const double inside = choose_factors(p, seed, inputs) * products_per_term(p);
   double limit = std::min({accumulator_limit(p), result_limit(p) / std::abs(inputs.d_scale), epilogue_limit(p)});
   // Fractions of a quarter cost two bits.
-  if (!is_whole(p.alpha) || !is_whole(p.beta)) limit /= 4;
+  if (!has_whole_scalars(p)) limit /= 4;
   const std::int32_t c_amplitude = limit >= 64 ? 4 : 1;
   const std::int32_t bias_amplitude = c_amplitude;
-  const double alpha = std::max(std::abs(p.alpha * inputs.alpha_factor), 0.25) * inside;
-  const double beta = std::abs(p.beta * inputs.beta_factor);
+  const double alpha = std::max(largest_alpha(p, inputs), 0.25) * inside;
+  const double beta = largest_beta(p, inputs);
   double budget = limit - beta * c_amplitude - (has_bias(p.epilogue) ? bias_amplitude : 0);
   budget = std::max(std::floor(budget / alpha), 1.0);
 
@@ -161,10 +175,9 @@ ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
   inputs.aux = {seed * 4 + 5, has_aux_mask(p.epilogue) ? 127 : 2, 1, false};
   inputs.terms = p.k == 0 ? 0 : (k + block - 1) / block;
   const double largest = static_cast<double>(inputs.terms) * a_amplitude * b_amplitude;
-  const double reach = std::abs(p.alpha * inputs.alpha_factor) * inside * largest + beta * c_amplitude +
-                       (has_bias(p.epilogue) ? bias_amplitude : 0);
-  inputs.exact_in_d =
-      reach * std::abs(inputs.d_scale) <= exact_limit(p.type_d) && is_whole(p.alpha) && is_whole(p.beta);
+  const double reach =
+      largest_alpha(p, inputs) * inside * largest + beta * c_amplitude + (has_bias(p.epilogue) ? bias_amplitude : 0);
+  inputs.exact_in_d = reach * std::abs(inputs.d_scale) <= exact_limit(p.type_d) && has_whole_scalars(p);
   return inputs;
 }
 

@@ -41,8 +41,8 @@ LtCall::LtCall(const Platform& platform, const MatmulProblem& problem, const Buf
     : platform_(platform),
       problem_(problem),
       buffers_(buffers),
-      alpha_(problem.alpha, problem.scale_type),
-      beta_(problem.beta, problem.scale_type) {}
+      alpha_(alpha_of(problem), problem.scale_type),
+      beta_(beta_of(problem), problem.scale_type) {}
 
 bool LtCall::create_objects(Observation& observation) {
   const auto& lt = platform_.lt;
@@ -71,6 +71,7 @@ bool LtCall::set_layout(const MatrixLayout& layout, const MatrixShape& shape, Ob
       !set(layout.set<CUBLASLT_MATRIX_LAYOUT_ORDER>(static_cast<std::int32_t>(shape.order)))) {
     return false;
   }
+  if (shape.is_planar() && !set(layout.set<CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET>(shape.plane_offset))) return false;
   if (shape.batch_count == 1) return true;
   return set(layout.set<CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT>(shape.batch_count)) &&
          set(layout.set<CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET>(shape.batch_stride));
@@ -223,7 +224,7 @@ bool LtCall::choose_algo(cublasLtHandle_t handle, int requested_results, Observa
   return true;
 }
 
-void LtCall::set_scalars(double alpha, double beta) {
+void LtCall::set_scalars(std::complex<double> alpha, std::complex<double> beta) {
   alpha_ = Scalar(alpha, problem_.scale_type);
   beta_ = Scalar(beta, problem_.scale_type);
 }

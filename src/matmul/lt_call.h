@@ -30,7 +30,7 @@ class LtCall {
   bool choose_algo(cublasLtHandle_t handle, int requested_results, Observation& observation);
 
   /// alpha and beta in host memory from here on.
-  void set_scalars(double alpha, double beta);
+  void set_scalars(std::complex<double> alpha, std::complex<double> beta);
   /// alpha and beta to the device, for pointer mode device. Asynchronous on the stream.
   void upload_scalars(cudaStream_t stream);
 

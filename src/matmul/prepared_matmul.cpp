@@ -75,6 +75,12 @@ struct PreparedMatmul::State {
     synchronize();
   }
 
+  /// The problem's own, alpha times the factor. fill_with brings them to the device.
+  void set_scalars(double factor) {
+    call.set_scalars(alpha_of(problem) * factor, beta_of(problem));
+    alpha_factor = factor;
+  }
+
   void synchronize() const {
     require(bench->platform().cuda.stream_synchronize(bench->stream()), "cudaStreamSynchronize");
   }
@@ -159,15 +165,14 @@ void PreparedMatmul::set_scalars(double alpha, double beta) {
 }
 
 void PreparedMatmul::fill(std::uint64_t variant) {
-  if (state_->alpha_factor != 1) set_scalars(problem().alpha, problem().beta);
+  if (state_->alpha_factor != 1) state_->set_scalars(1);
   state_->fill_with(choose_inputs(state_->problem, state_->seed + variant * kVariantStep));
 }
 
 void PreparedMatmul::fill_rounding(std::uint64_t variant) {
   auto& state = *state_;
   const auto rounding = choose_rounding_inputs(state.problem, state.seed + variant * kVariantStep);
-  state.call.set_scalars(state.problem.alpha * rounding.alpha_factor, state.problem.beta);
-  state.alpha_factor = rounding.alpha_factor;
+  state.set_scalars(rounding.alpha_factor);
   state.fill_with(rounding.inputs);
 }
 
@@ -215,8 +220,8 @@ std::optional<double> PreparedMatmul::gpu_us(const std::function<void()>& work) 
 std::uint64_t PreparedMatmul::d_digest() {
   const auto& state = *state_;
   const auto shape = shape_d(state.problem);
-  const auto size = static_cast<std::int64_t>(bytes_of(shape.type));
-  std::vector<std::byte> copy(static_cast<std::size_t>(shape.span() * size));
+  const auto size = static_cast<std::int64_t>(bytes_of(shape.stored_type()));
+  std::vector<std::byte> copy(static_cast<std::size_t>(shape.bytes()));
   require(state.bench->platform().cuda.memcpy_async(copy.data(), state.buffers.d, copy.size(), cudaMemcpyDeviceToHost,
                                                     stream()),
           "cudaMemcpyAsync");
@@ -228,6 +233,7 @@ std::uint64_t PreparedMatmul::d_digest() {
     for (std::int64_t major = 0; major < (by_col ? shape.cols : shape.rows); ++major) {
       const auto* run = copy.data() + (batch * shape.batch_stride + major * shape.ld) * size;
       digest = add_to_digest(digest, {run, run_bytes});
+      if (shape.is_planar()) digest = add_to_digest(digest, {run + shape.plane_offset, run_bytes});
     }
   }
   return digest;

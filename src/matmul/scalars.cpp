@@ -8,11 +8,17 @@
 
 namespace lt_audit {
 
-Scalar::Scalar(double value, cudaDataType_t scale_type) {
+Scalar::Scalar(std::complex<double> complex, cudaDataType_t scale_type) {
   const auto store = [this](const auto& typed) { std::memcpy(bytes_.data(), &typed, sizeof typed); };
+  const double value = complex.real();
   switch (scale_type) {
-    case CUDA_R_64F:
     case CUDA_C_64F:
+      store(complex);
+      break;
+    case CUDA_C_32F:
+      store(std::complex<float>(complex));
+      break;
+    case CUDA_R_64F:
       store(value);
       break;
     case CUDA_R_16F:

@@ -88,10 +88,13 @@ CompareSpec compare_spec(const MatmulProblem& p, const ExactInputs& inputs, cons
   spec.scale_b = factor_table(p.scale_b, inputs.scale_b);
   spec.alpha = p.alpha * inputs.alpha_factor;
   spec.beta = p.beta * inputs.beta_factor;
+  spec.alpha_imaginary = p.alpha_imaginary * inputs.alpha_factor;
+  spec.beta_imaginary = p.beta_imaginary * inputs.beta_factor;
   spec.d_scale = inputs.d_scale;
   spec.amax_memory = buffers.amax_d;
   spec.d = buffers.d;
   spec.d_shape = shape_d(p);
+  spec.d_shape.type = spec.d_shape.stored_type();
   spec.poison = buffers.d_poison;
   spec.in_place = p.in_place;
   set_epilogue(spec, p, buffers);

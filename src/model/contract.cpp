@@ -24,13 +24,14 @@ struct TypeRow {
 
 constexpr std::array kCompute16F{CUBLAS_COMPUTE_16F, CUBLAS_COMPUTE_16F_PEDANTIC};
 constexpr std::array kCompute32F{CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_PEDANTIC};
+constexpr std::array kPlain32F{CUBLAS_COMPUTE_32F};
 constexpr std::array kComputeFast{CUBLAS_COMPUTE_32F_FAST_16F, CUBLAS_COMPUTE_32F_FAST_16BF,
                                   CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_EMULATED_16BFX9};
 constexpr std::array kCompute64F{CUBLAS_COMPUTE_64F, CUBLAS_COMPUTE_64F_PEDANTIC,
                                  CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT};
 constexpr std::array kCompute32I{CUBLAS_COMPUTE_32I, CUBLAS_COMPUTE_32I_PEDANTIC};
 
-constexpr std::array<TypeRow, 14> kTypeRows{{
+constexpr std::array<TypeRow, 15> kTypeRows{{
     {kCompute16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F},
     {kCompute32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_32I},
     {kCompute32I, CUDA_R_32F, CUDA_R_8I, CUDA_R_8I},
@@ -42,9 +43,18 @@ constexpr std::array<TypeRow, 14> kTypeRows{{
     {kCompute32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
     {kComputeFast, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F},
     {kCompute64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F},
+    {kCompute32F, CUDA_C_32F, CUDA_C_8I, CUDA_C_32F},
     {kCompute32F, CUDA_C_32F, CUDA_C_32F, CUDA_C_32F},
     {kComputeFast, CUDA_C_32F, CUDA_C_32F, CUDA_C_32F},
     {kCompute64F, CUDA_C_64F, CUDA_C_64F, CUDA_C_64F},
+}};
+
+/// The table for four planar matrices.
+constexpr std::array<TypeRow, 4> kPlanarRows{{
+    {kPlain32F, CUDA_C_32F, CUDA_C_16F, CUDA_C_16F},
+    {kPlain32F, CUDA_C_32F, CUDA_C_16F, CUDA_C_32F},
+    {kPlain32F, CUDA_C_32F, CUDA_C_16BF, CUDA_C_16BF},
+    {kPlain32F, CUDA_C_32F, CUDA_C_16BF, CUDA_C_32F},
 }};
 
 constexpr std::string_view kTable = "cuBLAS 13.2 documentation, cublasLtMatmul, tables of supported types";
@@ -53,10 +63,21 @@ Promise works(std::string rule_id, std::string rule) {
   return {Expectation::must_work, RefusedBy::nothing, CUBLAS_STATUS_SUCCESS, std::move(rule_id), std::move(rule)};
 }
 Promise unlisted(const MatmulProblem& p, std::string_view why) {
+  const auto name = [](cudaDataType_t type, std::int64_t plane) {
+    return (plane == 0 ? "" : "planar ") + name_of(type);
+  };
   return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "types-unlisted",
                  fmt::format("compute type {}, scale type {}, A {}, B {}, C {}, D {} {} ({})", name_of(p.compute_type),
-                             name_of(p.scale_type), name_of(p.type_a), name_of(p.type_b), name_of(p.type_c),
-                             name_of(p.type_d), why, kTable));
+                             name_of(p.scale_type), name(p.type_a, p.plane_a), name(p.type_b, p.plane_b),
+                             name(p.type_c, p.plane_c), name(p.type_d, p.plane_d), why, kTable));
+}
+
+/// No row is for matrices of which some are planar.
+std::span<const TypeRow> rows_for(const MatmulProblem& p) {
+  const std::array planes{p.plane_a, p.plane_b, p.plane_c, p.plane_d};
+  const auto interleaved = std::count(planes.begin(), planes.end(), 0);
+  if (interleaved == 4) return kTypeRows;
+  return interleaved == 0 ? std::span<const TypeRow>(kPlanarRows) : std::span<const TypeRow>();
 }
 
 bool contains(std::span<const cublasComputeType_t> list, cublasComputeType_t type) {
@@ -216,21 +237,21 @@ std::optional<Promise> refuse_workspace(const MatmulProblem& p, const ContractSc
 
 struct Pointer {
   const char* name;
-  cudaDataType_t type;
+  MatrixShape shape;
   std::int64_t offset;
   std::uint32_t declared;
 };
 
 /// Declared and real alignment of the four matrices.
 std::optional<Promise> refuse_pointers(const MatmulProblem& p) {
-  const std::array<Pointer, 4> pointers{{{"A", p.type_a, p.a_offset, p.a_alignment},
-                                         {"B", p.type_b, p.b_offset, p.b_alignment},
-                                         {"C", p.type_c, p.c_offset, p.c_alignment},
-                                         {"D", p.type_d, p.d_offset, p.d_alignment}}};
+  const std::array<Pointer, 4> pointers{{{"A", shape_a(p), p.a_offset, p.a_alignment},
+                                         {"B", shape_b(p), p.b_offset, p.b_alignment},
+                                         {"C", shape_c(p), p.c_offset, p.c_alignment},
+                                         {"D", shape_d(p), p.d_offset, p.d_alignment}}};
   const std::string rule_of_type =
       is_fp8(p.type_a) ? "FP8 needs pointers of 16 bytes" : "INT8 needs pointers of 4 bytes";
   for (const auto& pointer : pointers) {
-    const auto needed = required_alignment(p, pointer.type);
+    const auto needed = required_alignment(p, pointer.shape.stored_type());
     const auto real = alignment_of_offset(pointer.offset);
     const bool declared_too_little = pointer.declared < needed;
     if (declared_too_little || real < needed) {
@@ -258,6 +279,14 @@ std::optional<Promise> refuse_pointers(const MatmulProblem& p) {
                     "promise (cublasLt.h 13.1.0, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_{}_BYTES, lines 2099-2133)",
                     pointer.name, pointer.declared, real, pointer.name));
   }
+  for (const auto& pointer : pointers) {
+    const auto real = alignment_of_offset(pointer.offset + pointer.shape.plane_offset);
+    if (!pointer.shape.is_planar() || real >= std::min(16U, pointer.declared)) continue;
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "plane-below-16",
+                   fmt::format("which alignment the imaginary parts of {} need is documented nowhere (cublasLt.h "
+                               "13.1.0, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, lines 1173-1178)",
+                               pointer.name));
+  }
   return std::nullopt;
 }
 
@@ -277,12 +306,13 @@ std::int64_t required_alignment(const MatmulProblem& p, cudaDataType_t type) {
 
 Promise promise_of_types(const MatmulProblem& p, const ContractScope& scope) {
   if (is_fp8(p.type_a) || is_fp8(p.type_b)) return promise_of_fp8_types(p, scope);
-  for (const auto& row : kTypeRows) {
+  for (const auto& row : rows_for(p)) {
     if (contains(row.compute, p.compute_type) && row.scale == p.scale_type && row.ab == p.type_a &&
         row.ab == p.type_b && row.cd == p.type_c && row.cd == p.type_d) {
       if (auto refusal = refuse_emulation(p, scope)) return *refusal;
-      return works("types-listed", fmt::format("listed row {} / {}: A, B {}, C, D {} ({})", name_of(p.compute_type),
-                                               name_of(row.scale), name_of(row.ab), name_of(row.cd), kTable));
+      return works("types-listed", fmt::format("listed row {} / {}: A, B {}, C, D {}{} ({})", name_of(p.compute_type),
+                                               name_of(row.scale), name_of(row.ab), name_of(row.cd),
+                                               p.plane_a == 0 ? "" : ", planar", kTable));
     }
   }
   return unlisted(p, "stand in no row");

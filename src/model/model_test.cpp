@@ -1,6 +1,7 @@
 // Names, problem text, contract and verdicts.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "lt_audit/contract.h"
@@ -33,6 +34,9 @@ MatmulProblem random_problem(std::mt19937& random) {
   p.scale_type = any(scale_types(), random);
   for (auto* ld : {&p.lda, &p.ldb, &p.ldc, &p.ldd}) *ld = maybe() ? number(20000) : 0;
   for (auto* order : {&p.order_a, &p.order_b, &p.order_c, &p.order_d}) *order = any(orders(), random);
+  for (auto* plane : {&p.plane_a, &p.plane_b, &p.plane_c, &p.plane_d}) {
+    *plane = maybe() ? number(1 << 20) : (maybe() ? kPackedPlane : 0);
+  }
   p.batch_count = static_cast<std::int32_t>(number(70000));
   for (auto* stride : {&p.stride_a, &p.stride_b, &p.stride_c, &p.stride_d}) *stride = maybe() ? number(1 << 30) : -1;
   p.epilogue = any(epilogues(), random);
@@ -50,6 +54,9 @@ MatmulProblem random_problem(std::mt19937& random) {
   p.sm_count_target = maybe() ? number(200) : 0;
   p.alpha = static_cast<double>(number(512) - 256) / 4;
   p.beta = maybe() ? static_cast<double>(number(512) - 256) / 4 : 0;
+  for (auto* part : {&p.alpha_imaginary, &p.beta_imaginary}) {
+    *part = maybe() ? static_cast<double>(number(512) - 256) / 4 : 0;
+  }
   p.pointer_mode = any(pointer_modes(), random);
   p.in_place = maybe();
   for (auto* offset : {&p.a_offset, &p.b_offset, &p.c_offset, &p.d_offset, &p.bias_offset, &p.aux_offset,
@@ -86,6 +93,23 @@ TEST(ProblemText, LeavesDefaultsOut) {
   EXPECT_EQ(to_text(uniform_problem(CUDA_R_8F_E4M3, 16, 16, 16)), "m=16,n=16,k=16,ta=t,a=e4m3,d=bf16");
   EXPECT_EQ(to_text(uniform_problem(CUDA_C_32F, 16, 16, 16)), "m=16,n=16,k=16,a=c32");
   EXPECT_EQ(to_text(uniform_problem(CUDA_C_64F, 16, 16, 16)), "m=16,n=16,k=16,a=c64");
+  EXPECT_EQ(to_text(uniform_problem(CUDA_C_16F, 16, 16, 16)), "m=16,n=16,k=16,a=c16");
+  EXPECT_EQ(to_text(uniform_problem(CUDA_C_8I, 16, 16, 16)), "m=16,n=16,k=16,a=ci8,d=c32");
+}
+
+TEST(ProblemText, PlanesFollowA) {
+  const auto planes = [](std::string_view text) {
+    const auto p = problem_from_text(text);
+    return std::array{p.plane_a, p.plane_b, p.plane_c, p.plane_d};
+  };
+  constexpr auto kPacked = kPackedPlane;
+  EXPECT_EQ(planes("m=8,n=8,k=8,a=c16"), (std::array{kPacked, kPacked, kPacked, kPacked}));
+  EXPECT_EQ(planes("m=8,n=8,k=8,a=c16,plane_a=0"), (std::array<std::int64_t, 4>{0, 0, 0, 0}));
+  EXPECT_EQ(planes("m=8,n=8,k=8,a=c32"), (std::array<std::int64_t, 4>{0, 0, 0, 0}));
+  EXPECT_EQ(planes("m=8,n=8,k=8,a=c32,plane_a=4096,plane_c=0"),
+            (std::array<std::int64_t, 4>{4096, kPacked, 0, kPacked}));
+  EXPECT_EQ(to_text(problem_from_text("m=8,n=8,k=8,a=c16,plane_a=packed,plane_d=640")),
+            "m=8,n=8,k=8,a=c16,plane_d=640");
 }
 
 TEST(ProblemText, ReadsTheExampleOfTheDesign) {
@@ -166,9 +190,20 @@ TEST(Shapes, SpanCoversBatchesAndPadding) {
   EXPECT_EQ(shape_d(p).span(), 8 * 5 + 4 * 8 + 3);
 }
 
+TEST(Shapes, APackedPlaneBeginsAtTheNextMultipleOf256) {
+  auto p = problem_from_text("m=33,n=17,k=2,a=c16,d=c32,batch=2");
+  EXPECT_EQ(shape_d(p).span(), 2 * 33 * 17);
+  EXPECT_EQ(shape_d(p).plane_offset, 4608);
+  EXPECT_EQ(shape_d(p).bytes(), 4608 + 2 * 33 * 17 * 4);
+  EXPECT_EQ(shape_a(p).stored_type(), CUDA_R_16F);
+  p.plane_d = 10000;
+  EXPECT_EQ(shape_d(p).plane_offset, 10000);
+  EXPECT_EQ(shape_d(problem_from_text("m=33,n=17,k=2,a=c32")).bytes(), 33 * 17 * 8);
+}
+
 TEST(Contract, ListedRowsMustWork) {
-  for (const auto type :
-       {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8I, CUDA_R_8F_E4M3, CUDA_C_32F, CUDA_C_64F}) {
+  for (const auto type : {CUDA_R_64F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF, CUDA_R_8I, CUDA_R_8F_E4M3, CUDA_C_32F,
+                          CUDA_C_64F, CUDA_C_16F, CUDA_C_16BF, CUDA_C_8I}) {
     EXPECT_EQ(promise_of(uniform_problem(type, 64, 48, 32), kHopper).expectation, Expectation::must_work)
         << name_of(type);
   }
@@ -189,7 +224,13 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 45> cases{{
+  const std::array<RuleCase, 51> cases{{
+      {"m=64,n=64,k=64,a=c16,d=c32", "types-listed", RefusedBy::nothing},
+      {"m=64,n=64,k=64,a=c16,plane_a=0", "types-unlisted", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=c16,plane_d=0", "types-unlisted", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=c32,plane_a=packed", "types-unlisted", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=c16,compute=32f_pedantic", "types-unlisted", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,a=c16,plane_b=8200", "plane-below-16", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=c32,epilogue=bias", "epilogue-complex", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux_bias", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,ldaux=136", "aux-ld-128", RefusedBy::heuristic},

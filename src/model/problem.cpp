@@ -9,7 +9,7 @@ namespace {
 
 /// One operand with its defaults filled in. rows and cols are those of the memory.
 MatrixShape shape_of(cudaDataType_t type, std::int64_t rows, std::int64_t cols, std::int64_t ld, cublasLtOrder_t order,
-                     std::int32_t batch_count, std::int64_t stride) {
+                     std::int32_t batch_count, std::int64_t stride, std::int64_t plane) {
   MatrixShape shape;
   shape.type = type;
   shape.rows = rows;
@@ -20,6 +20,11 @@ MatrixShape shape_of(cudaDataType_t type, std::int64_t rows, std::int64_t cols, 
   const std::int64_t outer = order == CUBLASLT_ORDER_ROW ? rows : cols;
   shape.ld = ld == 0 ? inner : ld;
   shape.batch_stride = stride < 0 ? shape.ld * outer : stride;
+  shape.plane_offset = plane;
+  if (plane == kPackedPlane) {
+    const auto part = static_cast<std::int64_t>(bytes_of(part_type(type)));
+    shape.plane_offset = std::max<std::int64_t>((shape.span() * part + 255) / 256 * 256, 256);
+  }
   return shape;
 }
 
@@ -32,22 +37,29 @@ std::int64_t MatrixShape::span() const {
   return (batch_count - 1) * batch_stride + (outer - 1) * ld + inner;
 }
 
+std::int64_t MatrixShape::bytes() const {
+  const std::int64_t plane = span() * static_cast<std::int64_t>(bytes_of(stored_type()));
+  return plane == 0 ? 0 : plane_offset + plane;
+}
+
 MatrixShape shape_a(const MatmulProblem& p) {
   const bool plain = p.transa == CUBLAS_OP_N;
-  return shape_of(p.type_a, plain ? p.m : p.k, plain ? p.k : p.m, p.lda, p.order_a, p.batch_count, p.stride_a);
+  return shape_of(p.type_a, plain ? p.m : p.k, plain ? p.k : p.m, p.lda, p.order_a, p.batch_count, p.stride_a,
+                  p.plane_a);
 }
 
 MatrixShape shape_b(const MatmulProblem& p) {
   const bool plain = p.transb == CUBLAS_OP_N;
-  return shape_of(p.type_b, plain ? p.k : p.n, plain ? p.n : p.k, p.ldb, p.order_b, p.batch_count, p.stride_b);
+  return shape_of(p.type_b, plain ? p.k : p.n, plain ? p.n : p.k, p.ldb, p.order_b, p.batch_count, p.stride_b,
+                  p.plane_b);
 }
 
 MatrixShape shape_c(const MatmulProblem& p) {
-  return shape_of(p.type_c, p.m, p.n, p.ldc, p.order_c, p.batch_count, p.stride_c);
+  return shape_of(p.type_c, p.m, p.n, p.ldc, p.order_c, p.batch_count, p.stride_c, p.plane_c);
 }
 
 MatrixShape shape_d(const MatmulProblem& p) {
-  return shape_of(p.type_d, p.m, p.n, p.ldd, p.order_d, p.batch_count, p.stride_d);
+  return shape_of(p.type_d, p.m, p.n, p.ldd, p.order_d, p.batch_count, p.stride_d, p.plane_d);
 }
 
 MatrixShape shape_bias(const MatmulProblem& p) {
@@ -119,7 +131,10 @@ MatmulProblem uniform_problem(cudaDataType_t type, std::int64_t m, std::int64_t 
     p.transa = CUBLAS_OP_T;
   } else if (is_complex(type)) {
     p.compute_type = type == CUDA_C_64F ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
-    p.scale_type = type;
+    p.scale_type = default_scale_type(p.compute_type, type);
+    if (type == CUDA_C_8I) p.type_c = p.type_d = CUDA_C_32F;
+    // Listed in planes alone.
+    if (type == CUDA_C_16F || type == CUDA_C_16BF) p.plane_a = p.plane_b = p.plane_c = p.plane_d = kPackedPlane;
   }
   return p;
 }

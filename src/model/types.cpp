@@ -10,7 +10,7 @@
 namespace lt_audit {
 namespace {
 
-constexpr std::array<Named<cudaDataType_t>, 10> kMatrixTypes{{
+constexpr std::array<Named<cudaDataType_t>, 13> kMatrixTypes{{
     {CUDA_R_64F, "f64"},
     {CUDA_R_32F, "f32"},
     {CUDA_R_16F, "f16"},
@@ -21,6 +21,9 @@ constexpr std::array<Named<cudaDataType_t>, 10> kMatrixTypes{{
     {CUDA_R_32I, "i32"},
     {CUDA_C_32F, "c32"},
     {CUDA_C_64F, "c64"},
+    {CUDA_C_16F, "c16"},
+    {CUDA_C_16BF, "cbf16"},
+    {CUDA_C_8I, "ci8"},
 }};
 
 constexpr std::array<Named<cudaDataType_t>, 7> kScaleTypes{{
@@ -152,9 +155,12 @@ std::size_t bytes_of(cudaDataType_t type) {
       return 8;
     case CUDA_R_32F:
     case CUDA_R_32I:
+    case CUDA_C_16F:
+    case CUDA_C_16BF:
       return 4;
     case CUDA_R_16F:
     case CUDA_R_16BF:
+    case CUDA_C_8I:
       return 2;
     case CUDA_R_8F_E4M3:
     case CUDA_R_8F_E5M2:
@@ -166,8 +172,25 @@ std::size_t bytes_of(cudaDataType_t type) {
 }
 
 bool is_fp8(cudaDataType_t type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
-bool is_integer(cudaDataType_t type) { return type == CUDA_R_8I || type == CUDA_R_32I; }
-bool is_complex(cudaDataType_t type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
+bool is_integer(cudaDataType_t type) { return type == CUDA_R_8I || type == CUDA_R_32I || type == CUDA_C_8I; }
+bool is_complex(cudaDataType_t type) { return part_type(type) != type; }
+
+cudaDataType_t part_type(cudaDataType_t type) {
+  switch (type) {
+    case CUDA_C_64F:
+      return CUDA_R_64F;
+    case CUDA_C_32F:
+      return CUDA_R_32F;
+    case CUDA_C_16F:
+      return CUDA_R_16F;
+    case CUDA_C_16BF:
+      return CUDA_R_16BF;
+    case CUDA_C_8I:
+      return CUDA_R_8I;
+    default:
+      return type;
+  }
+}
 
 cudaDataType_t default_scale_type(cublasComputeType_t compute) {
   switch (compute) {
@@ -184,6 +207,12 @@ cudaDataType_t default_scale_type(cublasComputeType_t compute) {
     default:
       return CUDA_R_32F;
   }
+}
+
+cudaDataType_t default_scale_type(cublasComputeType_t compute, cudaDataType_t matrix) {
+  const auto real = default_scale_type(compute);
+  if (!is_complex(matrix)) return real;
+  return real == CUDA_R_64F ? CUDA_C_64F : CUDA_C_32F;
 }
 
 bool has_bias(cublasLtEpilogue_t epilogue) {

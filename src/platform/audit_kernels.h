@@ -118,9 +118,11 @@ struct CompareSpec {
   bool conjugate_a = false, conjugate_b = false;
   FactorTable scale_a, scale_b;
   double alpha = 1, beta = 0, d_scale = 1;
+  /// Of complex factors.
+  double alpha_imaginary = 0, beta_imaginary = 0;
   bool has_bias = false;
   Activation activation = Activation::none;
-  /// D in memory.
+  /// D in memory. Of a planar D the shape has the type of its parts.
   const void* d = nullptr;
   MatrixShape d_shape;
   /// What an element of D held before: the poison byte, or C's value when in_place.

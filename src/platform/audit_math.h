@@ -141,25 +141,32 @@ struct Element<CUDA_R_32I> {
 __host__ __device__ inline std::int32_t imaginary_of(std::int32_t value) { return (value & 1) != 0 ? value : -value; }
 
 /// A complex element; decode is its real part.
-template <class Real>
+template <cudaDataType_t Type>
 struct ComplexElement {
+  using Part = Element<Type>;
   struct Bits {
-    Real real, imaginary;
+    typename Part::Bits real, imaginary;
   };
   using Integer = std::int64_t;
-  __host__ __device__ static double decode(Bits bits) { return static_cast<double>(bits.real); }
-  __host__ __device__ static double decode_imaginary(Bits bits) { return static_cast<double>(bits.imaginary); }
-  __host__ __device__ static Bits encode(double value) { return {static_cast<Real>(value), 0}; }
+  __host__ __device__ static double decode(Bits bits) { return Part::decode(bits.real); }
+  __host__ __device__ static double decode_imaginary(Bits bits) { return Part::decode(bits.imaginary); }
+  __host__ __device__ static Bits encode(double value) { return {Part::encode(value), Part::encode(0)}; }
   __host__ __device__ static Bits from_int(std::int32_t value) {
-    return {static_cast<Real>(value), static_cast<Real>(imaginary_of(value))};
+    return {Part::from_int(value), Part::from_int(imaginary_of(value))};
   }
   /// The Freivalds check is of real matrices.
   __host__ __device__ static Integer to_int(Bits, float) { return kNotAnInteger; }
 };
 template <>
-struct Element<CUDA_C_32F> : ComplexElement<float> {};
+struct Element<CUDA_C_64F> : ComplexElement<CUDA_R_64F> {};
 template <>
-struct Element<CUDA_C_64F> : ComplexElement<double> {};
+struct Element<CUDA_C_32F> : ComplexElement<CUDA_R_32F> {};
+template <>
+struct Element<CUDA_C_16F> : ComplexElement<CUDA_R_16F> {};
+template <>
+struct Element<CUDA_C_16BF> : ComplexElement<CUDA_R_16BF> {};
+template <>
+struct Element<CUDA_C_8I> : ComplexElement<CUDA_R_8I> {};
 
 /// Calls function.operator()<Type>() for the matrix type; a type that the audit does not know does nothing.
 template <class Function>
@@ -185,6 +192,12 @@ __host__ __device__ inline void with_element_type(cudaDataType_t type, Function&
       return function.template run<CUDA_C_32F>();
     case CUDA_C_64F:
       return function.template run<CUDA_C_64F>();
+    case CUDA_C_16F:
+      return function.template run<CUDA_C_16F>();
+    case CUDA_C_16BF:
+      return function.template run<CUDA_C_16BF>();
+    case CUDA_C_8I:
+      return function.template run<CUDA_C_8I>();
     default:
       return;
   }
@@ -200,7 +213,9 @@ struct Decode {
     typename Element<Type>::Bits bits;
     memcpy(&bits, memory, sizeof bits);
     value = Element<Type>::decode(bits);
-    if constexpr (Type == CUDA_C_32F || Type == CUDA_C_64F) imaginary = Element<Type>::decode_imaginary(bits);
+    if constexpr (requires { Element<Type>::decode_imaginary(bits); }) {
+      imaginary = Element<Type>::decode_imaginary(bits);
+    }
   }
 };
 struct Encode {

@@ -101,14 +101,19 @@ __host__ __device__ inline ComplexValue before_activation(const CompareSpec& spe
                                                           const ComplexSum& sum, std::int64_t row, std::int64_t col) {
   ComplexValue x{spec.alpha * static_cast<double>(sum.real), 0};
   if constexpr (!kPlain) {
-    x.imaginary = spec.alpha * static_cast<double>(sum.imaginary);
+    x.real -= spec.alpha_imaginary * static_cast<double>(sum.imaginary);
+    x.imaginary =
+        spec.alpha * static_cast<double>(sum.imaginary) + spec.alpha_imaginary * static_cast<double>(sum.real);
     if (spec.scale_a.layout == FactorTable::Layout::outer) x.real *= factor_at(spec.scale_a, inputs.scale_a, row, 0);
     if (spec.scale_b.layout == FactorTable::Layout::outer) x.real *= factor_at(spec.scale_b, inputs.scale_b, col, 0);
   }
-  if (spec.beta != 0) {
+  if (spec.beta != 0 || (!kPlain && spec.beta_imaginary != 0)) {
     const std::int32_t c = inputs.c.at(row, col);
     x.real += spec.beta * c;
-    if (!kPlain && spec.is_complex) x.imaginary += spec.beta * imaginary_of(c);
+    if (!kPlain && spec.is_complex) {
+      x.real -= spec.beta_imaginary * imaginary_of(c);
+      x.imaginary += spec.beta * imaginary_of(c) + spec.beta_imaginary * c;
+    }
   }
   if (spec.has_bias) x.real += inputs.bias.at(row, 0);
   return x;
@@ -210,6 +215,8 @@ __host__ __device__ inline ElementResult compare_element(const CompareSpec& spec
   detail::Decode found{memory};
   with_element_type(type, found);
   const bool is_complex = !kPlain && spec.is_complex;
+  const std::int64_t plane = is_complex ? spec.d_shape.plane_offset : 0;
+  if (plane != 0) found.imaginary = decode(type, memory + plane);
   ExpectedValue real;
   if constexpr (kPlain) {
     real.value = rounded_to(type, spec.activation == Activation::relu && !(x.real > 0) ? 0 : x.real);
@@ -231,7 +238,9 @@ __host__ __device__ inline ElementResult compare_element(const CompareSpec& spec
         found.value == rounded_to(type, c) && (!is_complex || found.imaginary == rounded_to(type, imaginary_of(c)));
   } else {
     result.unwritten = true;
-    for (std::int32_t i = 0; i < bytes; ++i) result.unwritten = result.unwritten && memory[i] == spec.poison;
+    for (std::int32_t i = 0; i < bytes; ++i) {
+      result.unwritten = result.unwritten && memory[i] == spec.poison && memory[plane + i] == spec.poison;
+    }
   }
   return result;
 }

@@ -2,6 +2,8 @@
 // audit_math.h. Regions are walked in chunks of 16 bytes: an element never straddles two of them.
 #pragma once
 
+#include <algorithm>
+
 #include "platform/audit_math.h"
 
 namespace lt_audit {
@@ -16,8 +18,11 @@ struct RegionWork {
   std::uint8_t* begin = nullptr;
   std::int64_t chunks = 0;
   std::int64_t data_offset = 0;
-  /// Elements from the first to one past the last, padding included.
+  /// Elements from the first to one past the last, padding included. Of a planar matrix real numbers, in both planes.
   std::int64_t span = 0;
+  /// The same of one plane, and where the plane of imaginary parts begins; 0 = there is none.
+  std::int64_t plane_span = 0;
+  std::int64_t plane = 0;
   /// The matrix in memory order: `minors` contiguous elements per column (order col) or row (order row).
   std::int64_t minors = 0;
   std::int64_t majors = 0;
@@ -52,11 +57,13 @@ struct ElementPlace {
   std::int64_t major = 0;
   std::int64_t minor = 0;
   bool is_element = false;
+  /// It lies in the plane of imaginary parts.
+  bool is_imaginary = false;
 };
 
-/// The place of element `index` (0 <= index < span), or padding. With interleaved batches the last batch that has the
-/// element is the one.
-__host__ __device__ inline ElementPlace locate(const RegionWork& work, std::int64_t index) {
+/// The place of element `index` (0 <= index < plane_span) of a plane, or padding. With interleaved batches the last
+/// batch that has the element is the one.
+__host__ __device__ inline ElementPlace locate_in_plane(const RegionWork& work, std::int64_t index) {
   ElementPlace place;
   if (work.batch_count > 1) {
     place.batch = work.batch_stride.quotient(index);
@@ -70,6 +77,17 @@ __host__ __device__ inline ElementPlace locate(const RegionWork& work, std::int6
     if (place.is_element || !work.interleaved || place.batch == 0) return place;
     --place.batch;
   }
+}
+
+/// The place of element `index` (0 <= index < span), or padding. Planes may lie in each other's padding.
+__host__ __device__ inline ElementPlace locate(const RegionWork& work, std::int64_t index) {
+  if (work.plane == 0) return locate_in_plane(work, index);
+  ElementPlace place;
+  if (index < work.plane_span) place = locate_in_plane(work, index);
+  if (place.is_element || index < work.plane) return place;
+  place = locate_in_plane(work, index - work.plane);
+  place.is_imaginary = place.is_element;
+  return place;
 }
 
 /// fill_chunk for a chunk that is not inside one column: borders of the matrix, of columns and of batches. Out of line,
@@ -88,8 +106,9 @@ __host__ __device__ __attribute__((noinline)) void fill_border_chunk(const Regio
       memset(&bits[i], work.poison, sizeof *bits);
     } else if (!keep) {
       reader.set_batch(place.batch);
-      bits[i] = Element<Type>::from_int(work.minor_is_op_row ? reader.at(place.minor, place.major)
-                                                             : reader.at(place.major, place.minor));
+      const std::int32_t value =
+          work.minor_is_op_row ? reader.at(place.minor, place.major) : reader.at(place.major, place.minor);
+      bits[i] = Element<Type>::from_int(place.is_imaginary ? imaginary_of(value) : value);
     }
   }
 }
@@ -107,8 +126,10 @@ __host__ __device__ inline void fill_chunk(const RegionWork& work, PatternReader
     memset(&chunk, work.poison, sizeof chunk);
     return;
   }
-  const ElementPlace place = locate(work, first < 0 ? 0 : first);
-  if (first < 0 || first + kElements > work.span || !place.is_element || place.minor + kElements > work.minors) {
+  const ElementPlace place = locate_in_plane(work, first < 0 ? 0 : first);
+  // Planar matrices are rare: the long way costs the others one comparison.
+  if (first < 0 || first + kElements > work.span || !place.is_element || place.minor + kElements > work.minors ||
+      work.plane != 0) {
     Bits border[kElements];
     memcpy(border, &chunk, kChunkBytes);
     fill_border_chunk<Type>(work, reader, first, keep, border);
@@ -155,12 +176,14 @@ inline RegionWork make_region_work(const Region& region) {
   work.batch_stride = Divisor(stride);
   work.block = Divisor(region.pattern.sparse_block);
   const std::int64_t one = work.minors > 0 && work.majors > 0 ? (work.majors - 1) * ld + work.minors : 0;
-  work.span = one > 0 ? (work.batch_count - 1) * stride + one : 0;
+  work.type = shape.stored_type();
+  work.bytes_per_element = element_bytes(work.type);
+  work.plane_span = one > 0 ? (work.batch_count - 1) * stride + one : 0;
+  work.plane = shape.plane_offset / std::max(work.bytes_per_element, 1);
+  work.span = one > 0 ? work.plane + work.plane_span : 0;
   work.interleaved = work.batch_count > 1 && stride < one;
   work.minor_is_op_row = by_col != region.pattern.transposed;
   work.op_rows = region.pattern.transposed ? shape.cols : shape.rows;
-  work.type = shape.type;
-  work.bytes_per_element = element_bytes(shape.type);
   work.pattern = region.pattern;
   work.poison = region.poison;
   work.has_values = region.content == RegionContent::values;
@@ -169,7 +192,7 @@ inline RegionWork make_region_work(const Region& region) {
       region.role == RegionRole::d || region.role == RegionRole::workspace || region.inside_is_free;
   const bool packed =
       (work.majors == 1 || ld == work.minors) && (work.batch_count == 1 || stride == work.majors * work.minors);
-  if (work.elements_are_free && packed) {
+  if (work.elements_are_free && packed && work.plane == 0) {
     work.skip_begin = (work.data_offset + kChunkBytes - 1) / kChunkBytes;
     work.skip_end = work.data_end() / kChunkBytes;
     if (work.skip_end < work.skip_begin) work.skip_end = work.skip_begin;

@@ -177,10 +177,28 @@ Field number_field(std::string_view key, double MatmulProblem::*member, double f
 cublasComputeType_t compute_of(cudaDataType_t type) { return uniform_problem(type, 1, 1, 1).compute_type; }
 
 /// alpha and beta are complex where the matrices are (cuBLAS 13.2 documentation, cublasLtMatmul, supported types).
-cudaDataType_t scale_of(const MatmulProblem& p) {
-  const auto real = default_scale_type(p.compute_type);
-  if (!is_complex(p.type_a)) return real;
-  return real == CUDA_R_64F ? CUDA_C_64F : CUDA_C_32F;
+cudaDataType_t scale_of(const MatmulProblem& p) { return default_scale_type(p.compute_type, p.type_a); }
+
+/// A is planar where the documentation lists its type in planes alone, and the others are where A is.
+std::int64_t plane_of_a(const MatmulProblem& p) { return uniform_problem(p.type_a, 1, 1, 1).plane_a; }
+std::int64_t plane_as_a(const MatmulProblem& p) { return p.plane_a == 0 ? 0 : kPackedPlane; }
+
+constexpr std::string_view kPacked = "packed";
+
+Field plane_field(std::string_view key, std::int64_t MatmulProblem::*member,
+                  std::int64_t (*fallback)(const MatmulProblem&)) {
+  const auto text_of = [=](const MatmulProblem& p) {
+    return p.*member == kPackedPlane ? std::string(kPacked) : fmt::to_string(p.*member);
+  };
+  return {key,
+          [=](const MatmulProblem& p) -> std::optional<std::string> {
+            if (p.*member == fallback(p)) return std::nullopt;
+            return text_of(p);
+          },
+          [=](MatmulProblem& p, std::string_view text) {
+            p.*member = text == kPacked ? kPackedPlane : parse_integer(key, text, 0, kLargest);
+          },
+          text_of};
 }
 
 constexpr std::size_t kHexDigits = 16;
@@ -242,6 +260,10 @@ std::vector<Field> make_fields() {
            {{"order_a", &P::order_a}, {"order_b", &P::order_b}, {"order_c", &P::order_c}, {"order_d", &P::order_d}}}) {
     fields.push_back(name_field<cublasLtOrder_t>(key, member, orders(), col));
   }
+  fields.push_back(plane_field("plane_a", &P::plane_a, plane_of_a));
+  fields.push_back(plane_field("plane_b", &P::plane_b, plane_as_a));
+  fields.push_back(plane_field("plane_c", &P::plane_c, plane_as_a));
+  fields.push_back(plane_field("plane_d", &P::plane_d, plane_as_a));
   fields.push_back({"batch",
                     [](const P& p) -> std::optional<std::string> {
                       if (p.batch_count == 1) return std::nullopt;
@@ -290,6 +312,8 @@ void add_call_fields(std::vector<Field>& fields) {
   add_beside_fields(fields);
   fields.push_back(number_field("alpha", &P::alpha, 1));
   fields.push_back(number_field("beta", &P::beta, 0));
+  fields.push_back(number_field("alpha_imaginary", &P::alpha_imaginary, 0));
+  fields.push_back(number_field("beta_imaginary", &P::beta_imaginary, 0));
   fields.push_back(name_field<cublasLtPointerMode_t>("pointer_mode", &P::pointer_mode, pointer_modes(),
                                                      [](const P&) { return CUBLASLT_POINTER_MODE_HOST; }));
   fields.push_back(flag_field("in_place", &P::in_place));
@@ -402,6 +426,10 @@ MatmulProblem problem_from_text(std::string_view text) {
     if (field.key == "c") problem.type_c = problem.type_d;
     if (field.key == "compute") problem.compute_type = compute_of(problem.type_a);
     if (field.key == "scale") problem.scale_type = scale_of(problem);
+    if (field.key == "plane_a") problem.plane_a = plane_of_a(problem);
+    if (field.key == "plane_b") problem.plane_b = plane_as_a(problem);
+    if (field.key == "plane_c") problem.plane_c = plane_as_a(problem);
+    if (field.key == "plane_d") problem.plane_d = plane_as_a(problem);
   }
   return problem;
 }

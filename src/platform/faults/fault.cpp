@@ -35,6 +35,7 @@ bool read_shape(const LtApi& lt, cublasLtMatrixLayout_t layout, MatrixShape& sha
       !get(lt, layout, CUBLASLT_MATRIX_LAYOUT_ROWS, rows) || !get(lt, layout, CUBLASLT_MATRIX_LAYOUT_COLS, cols) ||
       !get(lt, layout, CUBLASLT_MATRIX_LAYOUT_LD, shape.ld) ||
       !get(lt, layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, shape.batch_count) ||
+      !get(lt, layout, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, shape.plane_offset) ||
       !get(lt, layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, shape.batch_stride)) {
     return false;
   }
@@ -43,11 +44,6 @@ bool read_shape(const LtApi& lt, cublasLtMatrixLayout_t layout, MatrixShape& sha
   shape.rows = static_cast<std::int64_t>(rows);
   shape.cols = static_cast<std::int64_t>(cols);
   return true;
-}
-
-/// A scale type may be complex, which no matrix of a problem is.
-std::size_t bytes_of_scalar(cudaDataType_t scale_type) {
-  return scale_type == CUDA_C_64F ? 16 : scale_type == CUDA_C_32F ? 8 : bytes_of(scale_type);
 }
 
 std::uint32_t alignment_of(const void* pointer) {
@@ -162,6 +158,7 @@ MatrixLayout make_layout(const LtApi& lt, const MatrixShape& shape) {
   MatrixLayout layout(lt, object);
   if (layout.set<CUBLASLT_MATRIX_LAYOUT_ORDER>(static_cast<std::int32_t>(shape.order)) != CUBLAS_STATUS_SUCCESS ||
       layout.set<CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT>(shape.batch_count) != CUBLAS_STATUS_SUCCESS ||
+      layout.set<CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET>(shape.plane_offset) != CUBLAS_STATUS_SUCCESS ||
       layout.set<CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET>(shape.batch_stride) != CUBLAS_STATUS_SUCCESS) {
     return {};
   }
@@ -278,14 +275,14 @@ Scalar scalar_of(cudaDataType_t scale_type, bool one) {
 
 Scalar scalar_at(cudaDataType_t scale_type, const void* host) {
   Scalar scalar;
-  std::memcpy(scalar.bytes, host, bytes_of_scalar(scale_type));
+  std::memcpy(scalar.bytes, host, bytes_of(scale_type));
   return scalar;
 }
 
 bool has_host_scalars(const CallFacts& facts) { return facts.pointer_mode == CUBLASLT_POINTER_MODE_HOST; }
 
 bool host_scalar_is(const CallFacts& facts, const void* scalar, bool one) {
-  const std::size_t bytes = bytes_of_scalar(facts.scale_type);
+  const std::size_t bytes = bytes_of(facts.scale_type);
   if (!has_host_scalars(facts) || scalar == nullptr || bytes == 0) return false;
   const Scalar wanted = scalar_of(facts.scale_type, one);
   return std::memcmp(scalar, wanted.bytes, bytes) == 0;
@@ -302,11 +299,11 @@ void spoil_middle_element(const Platform& real, const CallFacts& facts, const Ma
   if (line_count(facts.d) < 1 || line_length(facts.d) < 1) return;
   const std::int64_t offset = line_offset(facts.d, line_count(facts.d) / 2) + line_length(facts.d) / 2;
   void* const middle = element(call.d, facts.d, offset);
-  static_cast<void>(real.cuda.memset_async(middle, 0x3D, bytes_of(facts.d.type), call.stream));
+  static_cast<void>(real.cuda.memset_async(middle, 0x3D, bytes_of(facts.d.stored_type()), call.stream));
 }
 
 void* element(void* matrix, const MatrixShape& shape, std::int64_t offset) {
-  return static_cast<std::byte*>(matrix) + offset * static_cast<std::int64_t>(bytes_of(shape.type));
+  return static_cast<std::byte*>(matrix) + offset * static_cast<std::int64_t>(bytes_of(shape.stored_type()));
 }
 
 std::int64_t line_count(const MatrixShape& shape) {

@@ -61,7 +61,7 @@ void plant_short_write(Platform& platform) {
   auto scratch = std::make_shared<Scratch>();
   on_matmul(platform, [scratch](const Platform& real, const CallFacts& facts, const MatmulCall& call) {
     if (!facts.inputs_are_fp8() || line_count(facts.d) < 1) return send(real, call);
-    const auto bytes = static_cast<std::size_t>(line_length(facts.d)) * bytes_of(facts.d.type);
+    const auto bytes = static_cast<std::size_t>(line_length(facts.d)) * bytes_of(facts.d.stored_type());
     void* last = element(call.d, facts.d, line_offset(facts.d, line_count(facts.d) - 1));
     void* kept = scratch->at_least(real, bytes, call.stream);
     if (kept == nullptr ||

@@ -142,6 +142,7 @@ class ScriptedLibrary {
       put(attributes, CUBLASLT_MATRIX_LAYOUT_LD, ld);
       put(attributes, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, std::int32_t{1});
       put(attributes, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, std::int64_t{0});
+      put(attributes, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, std::int64_t{0});
       *layout = add<cublasLtMatrixLayout_t>(std::move(attributes));
       return CUBLAS_STATUS_SUCCESS;
     };

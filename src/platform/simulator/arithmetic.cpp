@@ -67,10 +67,8 @@ double load_plain(const void* element) {
 using Load = double (*)(const void*);
 
 Load loader_of(cudaDataType_t type) {
-  switch (type) {
-    // Of a complex number, the real part.
+  switch (part_type(type)) {
     case CUDA_R_64F:
-    case CUDA_C_64F:
       return load_plain<double>;
     case CUDA_R_16F:
       return load_f16;
@@ -212,6 +210,11 @@ void sum_column(const Product& p, const std::vector<double>& packed_a, bool fini
 
 double load_value(cudaDataType_t type, const void* element) { return loader_of(type)(element); }
 
+double load_imaginary(cudaDataType_t type, const void* element) {
+  if (!is_complex(type)) return 0;
+  return load_value(type, static_cast<const std::byte*>(element) + bytes_of(part_type(type)));
+}
+
 void store_value(cudaDataType_t type, void* element, double value) {
   switch (type) {
     case CUDA_R_64F:
@@ -258,7 +261,8 @@ double ScaleTable::at(std::int64_t index, std::int64_t position) const {
 std::size_t bytes_of_span(const MatrixShape& shape) {
   if (shape.rows <= 0 || shape.cols <= 0 || shape.batch_count <= 0) return 0;
   const std::int64_t last = index_of(shape, shape.rows - 1, shape.cols - 1, shape.batch_count - 1);
-  return static_cast<std::size_t>(last + 1) * bytes_of(shape.type);
+  return static_cast<std::size_t>(shape.plane_offset) +
+         static_cast<std::size_t>(last + 1) * bytes_of(shape.stored_type());
 }
 
 void run_product(const Product& p) {

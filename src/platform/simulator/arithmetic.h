@@ -12,8 +12,10 @@
 
 namespace lt_audit::simulator {
 
-/// One value in memory as a double, exact for every matrix and scale type.
+/// One value in memory as a double, exact for every matrix and scale type; of a complex number the real part.
 double load_value(cudaDataType_t type, const void* element);
+/// The imaginary part of a complex number that lies in one piece; 0 for other types.
+double load_imaginary(cudaDataType_t type, const void* element);
 
 /// Stores a value: round to nearest even, saturating for integers and FP8 (CUDA's conversion with __NV_SATFINITE).
 void store_value(cudaDataType_t type, void* element, double value);
@@ -23,6 +25,8 @@ struct Factor {
   double value = 1;
   const void* device_pointer = nullptr;
   cudaDataType_t type = CUDA_R_32F;
+  /// Of complex types.
+  double imaginary = 0;
 
   double get() const { return device_pointer == nullptr ? value : load_value(type, device_pointer); }
 };
@@ -93,7 +97,7 @@ struct Product {
 std::size_t product_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t batch_count, int split_k,
                                     cudaDataType_t accumulator);
 
-/// Elements from the first to one past the last, times the element size.
+/// Bytes from the first element to one past the last, in both planes of a planar matrix.
 std::size_t bytes_of_span(const MatrixShape& shape);
 
 /// Where an element lies, in elements.
@@ -123,7 +127,7 @@ class EpilogueWriter {
   double amax_ = 0;
 };
 
-/// Complex types: C_32F and C_64F, default epilogue, no scale factors (complex_product.cpp).
+/// Complex types, in one piece or in planes: default epilogue, no scale factors (complex_product.cpp).
 void run_complex_product(const Product& product);
 
 /// Computes D. All pointers are valid host memory for the spans of the shapes.

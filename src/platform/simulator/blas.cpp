@@ -42,12 +42,13 @@ struct TypePair {
 std::span<const TypePair> pairs_of(cublasComputeType_t compute) {
   static constexpr std::array<TypePair, 1> k16F{{{CUDA_R_16F, CUDA_R_16F}}};
   static constexpr std::array<TypePair, 1> k32I{{{CUDA_R_8I, CUDA_R_32I}}};
-  static constexpr std::array<TypePair, 7> k32F{{{CUDA_R_16BF, CUDA_R_16BF},
+  static constexpr std::array<TypePair, 8> k32F{{{CUDA_R_16BF, CUDA_R_16BF},
                                                  {CUDA_R_16F, CUDA_R_16F},
                                                  {CUDA_R_8I, CUDA_R_32F},
                                                  {CUDA_R_16BF, CUDA_R_32F},
                                                  {CUDA_R_16F, CUDA_R_32F},
                                                  {CUDA_R_32F, CUDA_R_32F},
+                                                 {CUDA_C_8I, CUDA_C_32F},
                                                  {CUDA_C_32F, CUDA_C_32F}}};
   static constexpr std::array<TypePair, 2> kFast{{{CUDA_R_32F, CUDA_R_32F}, {CUDA_C_32F, CUDA_C_32F}}};
   static constexpr std::array<TypePair, 2> k64F{{{CUDA_R_64F, CUDA_R_64F}, {CUDA_C_64F, CUDA_C_64F}}};
@@ -81,9 +82,9 @@ MatrixShape shape(cudaDataType_t type, std::int64_t rows, std::int64_t cols, std
 
 /// alpha or beta: read now, or when the product runs.
 Factor factor_of(const GemmCall& call, const void* scalar, cublasPointerMode_t mode) {
-  const auto type = is_complex(call.type_c) ? call.type_c : default_scale_type(call.compute);
+  const auto type = default_scale_type(call.compute, call.type_c);
   if (mode == CUBLAS_POINTER_MODE_DEVICE) return {1, scalar, type};
-  return {load_value(type, scalar), nullptr, type};
+  return {load_value(type, scalar), nullptr, type, load_imaginary(type, scalar)};
 }
 
 Product product_of(const GemmCall& call, cublasPointerMode_t mode) {

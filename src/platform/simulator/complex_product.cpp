@@ -10,30 +10,44 @@ namespace {
 
 using Complex = std::complex<double>;
 
-cudaDataType_t part_type(cudaDataType_t type) { return type == CUDA_C_64F ? CUDA_R_64F : CUDA_R_32F; }
+/// Bytes from the first real part to both parts of one number.
+struct Places {
+  std::int64_t real = 0;
+  std::int64_t imaginary = 0;
+};
 
-Complex load(const void* data, cudaDataType_t type, std::int64_t index) {
-  const auto part = static_cast<std::int64_t>(bytes_of(part_type(type)));
-  const auto* element = static_cast<const std::byte*>(data) + index * 2 * part;
-  return {load_value(part_type(type), element), load_value(part_type(type), element + part)};
+Places places_of(const MatrixShape& shape, std::int64_t index) {
+  const auto part = static_cast<std::int64_t>(bytes_of(part_type(shape.type)));
+  if (shape.plane_offset != 0) return {index * part, shape.plane_offset + index * part};
+  return {2 * index * part, (2 * index + 1) * part};
 }
 
-void store(void* data, cudaDataType_t type, std::int64_t index, Complex value) {
-  const auto part = static_cast<std::int64_t>(bytes_of(part_type(type)));
-  auto* element = static_cast<std::byte*>(data) + index * 2 * part;
-  store_value(part_type(type), element, value.real());
-  store_value(part_type(type), element + part, value.imag());
+Complex load(const void* data, const MatrixShape& shape, std::int64_t index) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  const auto type = part_type(shape.type);
+  const Places at = places_of(shape, index);
+  return {load_value(type, bytes + at.real), load_value(type, bytes + at.imaginary)};
+}
+
+void store(void* data, const MatrixShape& shape, std::int64_t index, Complex value) {
+  auto* bytes = static_cast<std::byte*>(data);
+  const auto type = part_type(shape.type);
+  const Places at = places_of(shape, index);
+  store_value(type, bytes + at.real, value.real());
+  store_value(type, bytes + at.imaginary, value.imag());
 }
 
 Complex factor(const Factor& factor) {
-  return factor.device_pointer == nullptr ? Complex(factor.value) : load(factor.device_pointer, factor.type, 0);
+  const void* memory = factor.device_pointer;
+  if (memory == nullptr) return {factor.value, factor.imaginary};
+  return {load_value(factor.type, memory), load_imaginary(factor.type, memory)};
 }
 
 /// Element (row, col) of op(X).
 Complex at(const Operand& operand, std::int64_t row, std::int64_t col, std::int64_t batch) {
   const auto index =
       operand.transposed ? index_of(operand.shape, col, row, batch) : index_of(operand.shape, row, col, batch);
-  const Complex value = load(operand.data, operand.shape.type, index);
+  const Complex value = load(operand.data, operand.shape, index);
   return operand.conjugated ? std::conj(value) : value;
 }
 
@@ -64,15 +78,14 @@ Complex dot(const Complex* a, const Complex* b, std::int64_t count) {
 void run_complex_product(const Product& p) {
   const Complex alpha = factor(p.alpha);
   const Complex beta = factor(p.beta);
-  const auto type = p.d_shape.type;
   for (std::int64_t batch = 0; batch < p.d_shape.batch_count; ++batch) {
     const auto a = packed(p.a, p.m, p.k, true, batch);
     const auto b = packed(p.b, p.n, p.k, false, batch);
     for (std::int64_t col = 0; col < p.n; ++col) {
       for (std::int64_t row = 0; row < p.m; ++row) {
         Complex value = alpha * dot(a.data() + row * p.k, b.data() + col * p.k, p.k);
-        if (beta != 0.0) value += beta * load(p.c.data, type, index_of(p.c.shape, row, col, batch));
-        store(p.d, type, index_of(p.d_shape, row, col, batch), value);
+        if (beta != 0.0) value += beta * load(p.c.data, p.c.shape, index_of(p.c.shape, row, col, batch));
+        store(p.d, p.d_shape, index_of(p.d_shape, row, col, batch), value);
       }
     }
   }

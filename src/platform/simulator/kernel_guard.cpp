@@ -7,9 +7,7 @@
 namespace lt_audit::simulator {
 namespace {
 
-std::size_t bytes_of_shape(const MatrixShape& shape) {
-  return static_cast<std::size_t>(shape.span()) * bytes_of(shape.type);
-}
+std::size_t bytes_of_shape(const MatrixShape& shape) { return static_cast<std::size_t>(shape.bytes()); }
 
 void add_regions(const RegionSet& regions, std::vector<Access>* accesses) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(regions.count); ++i) {

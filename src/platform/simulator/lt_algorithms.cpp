@@ -57,11 +57,13 @@ const Family* family_of(const Algorithm& algorithm) {
 }
 
 /// Leading dimensions and batch strides in bytes are multiples of what the algorithm loads at once (cublasLt.h 13.1.0,
-/// CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES: pointer, leading dimension and possibly other strides).
+/// CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES: pointer, leading dimension and possibly other strides). So is the distance
+/// of two planes.
 bool strides_fit(const MatmulProblem& problem, const std::array<std::uint32_t, 4>& needs) {
   const std::array shapes{shape_a(problem), shape_b(problem), shape_c(problem), shape_d(problem)};
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const auto size = static_cast<std::int64_t>(bytes_of(shapes[i].type));
+    const auto size = static_cast<std::int64_t>(bytes_of(shapes[i].stored_type()));
+    if (shapes[i].plane_offset % needs[i] != 0) return false;
     if (shapes[i].ld * size % needs[i] != 0) return false;
     if (shapes[i].batch_count > 1 && shapes[i].batch_stride * size % needs[i] != 0) return false;
   }
@@ -132,7 +134,8 @@ cudaDataType_t accumulator_of(cublasComputeType_t compute) {
 
 std::uint64_t impl_flags(const Algorithm& algorithm, const MatmulProblem& problem) {
   const bool tensor = algorithm.wide_loads;
-  switch (problem.type_a) {
+  const auto type = part_type(problem.type_a);
+  switch (type) {
     case CUDA_R_64F:
       return (tensor ? CUBLASLT_NUMERICAL_IMPL_FLAGS_DMMA : CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA) |
              CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_64F | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_64F;
@@ -145,19 +148,19 @@ std::uint64_t impl_flags(const Algorithm& algorithm, const MatmulProblem& proble
     default:
       break;
   }
-  const std::uint64_t input = problem.type_a == CUDA_R_16F       ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
-                              : problem.type_a == CUDA_R_16BF    ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
-                              : problem.type_a == CUDA_R_8F_E4M3 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_8F_E4M3
-                                                                 : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_8F_E5M2;
+  const std::uint64_t input = type == CUDA_R_16F       ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F
+                              : type == CUDA_R_16BF    ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
+                              : type == CUDA_R_8F_E4M3 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_8F_E4M3
+                                                       : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_8F_E5M2;
   return (tensor ? CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA : CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA) |
          CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F | input;
 }
 
 std::array<std::uint32_t, 4> alignment_needs(const Algorithm& algorithm, const MatmulProblem& problem) {
-  const std::array types{problem.type_a, problem.type_b, problem.type_c, problem.type_d};
+  const std::array shapes{shape_a(problem), shape_b(problem), shape_c(problem), shape_d(problem)};
   std::array<std::uint32_t, 4> needs{};
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    const auto least = static_cast<std::uint32_t>(required_alignment(problem, types[i]));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto least = static_cast<std::uint32_t>(required_alignment(problem, shapes[i].stored_type()));
     needs[i] = algorithm.wide_loads ? std::max(16U, least) : std::max(1U, least);
   }
   return needs;
@@ -209,7 +212,11 @@ std::uint64_t problem_key(const MatmulProblem& problem) {
   key.add(problem.m).add(problem.n).add(problem.k).add(problem.batch_count);
   key.add(problem.transa).add(problem.transb).add(problem.compute_type).add(problem.scale_type);
   for (const auto& shape : {shape_a(problem), shape_b(problem), shape_c(problem), shape_d(problem)}) {
-    key.add(shape.type).add(shape.order).add(shape.ld).add(shape.batch_count > 1 ? shape.batch_stride : 0);
+    key.add(shape.type)
+        .add(shape.order)
+        .add(shape.ld)
+        .add(shape.plane_offset)
+        .add(shape.batch_count > 1 ? shape.batch_stride : 0);
   }
   return key.value();
 }

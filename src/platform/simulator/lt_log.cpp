@@ -24,7 +24,7 @@ std::string spelled(const std::array<Spelling, size>& table, Value value) {
   return fmt::format("{}", value);
 }
 
-constexpr std::array<Spelling, 10> kTypes{{{CUDA_R_64F, "R_64F"},
+constexpr std::array<Spelling, 13> kTypes{{{CUDA_R_64F, "R_64F"},
                                            {CUDA_R_32F, "R_32F"},
                                            {CUDA_R_16F, "R_16F"},
                                            {CUDA_R_16BF, "R_16BF"},
@@ -33,7 +33,10 @@ constexpr std::array<Spelling, 10> kTypes{{{CUDA_R_64F, "R_64F"},
                                            {CUDA_R_8I, "R_8I"},
                                            {CUDA_R_32I, "R_32I"},
                                            {CUDA_C_32F, "C_32F"},
-                                           {CUDA_C_64F, "C_64F"}}};
+                                           {CUDA_C_64F, "C_64F"},
+                                           {CUDA_C_16F, "C_16F"},
+                                           {CUDA_C_16BF, "C_16BF"},
+                                           {CUDA_C_8I, "C_8I"}}};
 
 constexpr std::array<Spelling, 13> kComputeTypes{
     {{CUBLAS_COMPUTE_16F, "COMPUTE_16F"},
@@ -79,6 +82,8 @@ std::string layout_text(const Attributes& layout) {
   const auto stride = layout.as<std::int64_t>(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
   if (batch_count != 1) text += fmt::format(" batchCount={}", batch_count);
   if (stride != 0) text += fmt::format(" stridedBatchOffset={}", stride);
+  const auto plane = layout.as<std::int64_t>(CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET);
+  if (plane != 0) text += fmt::format(" planeOffset={}", plane);
   return text + "]";
 }
 

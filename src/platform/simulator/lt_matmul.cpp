@@ -61,6 +61,8 @@ void complete_problem(const MatmulCall& call, Plan* plan) {
   plan->host_mode = p.pointer_mode == CUBLASLT_POINTER_MODE_HOST;
   p.alpha = plan->host_mode ? load_value(p.scale_type, call.alpha) : 1;
   p.beta = plan->host_mode ? load_value(p.scale_type, call.beta) : 1;
+  p.alpha_imaginary = plan->host_mode ? load_imaginary(p.scale_type, call.alpha) : 0;
+  p.beta_imaginary = plan->host_mode ? load_imaginary(p.scale_type, call.beta) : 0;
   if (call.algo != nullptr) {
     // What was declared to the heuristic is in the algorithm's needs; the call itself promises no more than its
     // pointers hold.
@@ -107,7 +109,7 @@ cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
       (call.workspace == nullptr && plan.algorithm.workspace_bytes > 0)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  if ((p.k > 0 && (call.a == nullptr || call.b == nullptr)) || (call.c == nullptr && p.beta != 0)) {
+  if ((p.k > 0 && (call.a == nullptr || call.b == nullptr)) || (call.c == nullptr && p.reads_c())) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   const Attributes& desc = *plan.objects.desc;
@@ -163,8 +165,8 @@ Product make_product(const MatmulCall& call, const Plan& plan) {
   product.c = {call.c, shape_c(p), false};
   product.d = call.d;
   product.d_shape = shape_d(p);
-  product.alpha = {p.alpha, plan.host_mode ? nullptr : call.alpha, p.scale_type};
-  product.beta = {p.beta, plan.host_mode ? nullptr : call.beta, p.scale_type};
+  product.alpha = {p.alpha, plan.host_mode ? nullptr : call.alpha, p.scale_type, p.alpha_imaginary};
+  product.beta = {p.beta, plan.host_mode ? nullptr : call.beta, p.scale_type, p.beta_imaginary};
   add_scales(*plan.objects.desc, p, &product);
   add_epilogue(*plan.objects.desc, p, &product);
   product.split_k = plan.algorithm.split_k;
@@ -194,7 +196,7 @@ std::vector<Access> accesses_of(const MatmulProblem& problem, const Product& p, 
     accesses.push_back({p.a.data, bytes_of_span(p.a.shape)});
     accesses.push_back({p.b.data, bytes_of_span(p.b.shape)});
   }
-  const bool reads_c = p.beta.device_pointer != nullptr || p.beta.value != 0;
+  const bool reads_c = p.beta.device_pointer != nullptr || p.beta.value != 0 || p.beta.imaginary != 0;
   if (reads_c) accesses.push_back({p.c.data, bytes_of_span(p.c.shape)});
   if (workspace_bytes > 0) accesses.push_back({p.workspace, workspace_bytes});
   add_accesses_beside(problem, p, &accesses);
@@ -204,7 +206,7 @@ std::vector<Access> accesses_of(const MatmulProblem& problem, const Product& p, 
 void log_call(const Library& library, const MatmulCall& call, const Plan& plan) {
   if (!library.logger.wants(Logger::trace)) return;
   MatmulTrace trace{call.a, call.b, call.c, call.d, call.workspace, call.workspace_bytes, call.stream, std::nullopt};
-  if (plan.host_mode) trace.beta = plan.problem.beta;
+  if (plan.host_mode && plan.problem.beta_imaginary == 0) trace.beta = plan.problem.beta;
   library.logger.log(Logger::trace, kMatmul, matmul_text(plan.objects, plan.algorithm, trace));
 }
 

@@ -44,7 +44,7 @@ std::optional<Refusal> refuse_unmodelled(const Objects& objects) {
   for (const Attributes* layout : {objects.a, objects.b, objects.c, objects.d}) {
     const auto order = layout->as<std::int32_t>(CUBLASLT_MATRIX_LAYOUT_ORDER);
     if (order != CUBLASLT_ORDER_COL && order != CUBLASLT_ORDER_ROW) return not_modelled("this order");
-    if (size_of(*layout, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET) != 0) return not_modelled("a plane offset");
+    if (size_of(*layout, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET) < 0) return not_modelled("a negative plane offset");
     if (layout->as<std::int32_t>(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE) != CUBLASLT_BATCH_MODE_STRIDED) {
       return not_modelled("this batch mode");
     }
@@ -129,6 +129,9 @@ void read_layouts(const Objects& objects, MatmulProblem* p) {
   p->order_c = order(*objects.c), p->order_d = order(*objects.d);
   p->stride_a = stride_in(*objects.a, p->batch_count), p->stride_b = stride_in(*objects.b, p->batch_count);
   p->stride_c = stride_in(*objects.c, p->batch_count), p->stride_d = stride_in(*objects.d, p->batch_count);
+  const auto plane = [](const Attributes& layout) { return size_of(layout, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET); };
+  p->plane_a = plane(*objects.a), p->plane_b = plane(*objects.b);
+  p->plane_c = plane(*objects.c), p->plane_d = plane(*objects.d);
 }
 
 void read_desc(const Attributes& desc, MatmulProblem* p) {

@@ -237,7 +237,7 @@ void read_types(Block& block, const Product& product, ImportedCall& call) {
   }
   if (!block.math_mode) call.assumed.emplace_back("types");
   read_math_mode(block.math_mode.value_or(""), call);
-  p.scale_type = p.type_c == CUDA_C_32F || p.type_c == CUDA_C_64F ? p.type_c : default_scale_type(p.compute_type);
+  p.scale_type = default_scale_type(p.compute_type, p.type_c);
 }
 
 void read_addresses(Block& block, const Product& product, ImportedCall& call) {

@@ -141,8 +141,7 @@ void read_operation(Row& row, std::string_view name) {
   set_type(row, "d_type", *d, p.type_d);
   p.type_c = p.type_d;
   p.compute_type = a->compute_type;
-  const bool complex = p.type_a == CUDA_C_32F || p.type_a == CUDA_C_64F;
-  p.scale_type = complex ? p.type_a : default_scale_type(p.compute_type);
+  p.scale_type = default_scale_type(p.compute_type, p.type_a);
   if (biased) {
     p.epilogue = CUBLASLT_EPILOGUE_BIAS;
     // An activation may follow, and the name is the same.
