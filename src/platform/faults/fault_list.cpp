@@ -141,6 +141,10 @@ constexpr std::array kFaults = {
     Fault{{"padding-overwritten", "Bytes between the columns of D are written when ldd is larger than a column",
            "KI-001 (CUDA 11.1 release notes): a padded ldc corrupts data"},
           plant_padding_overwritten},
+    Fault{{"planar-batch-stride-doubled", "The batch strides of planar complex A and B count complex numbers",
+           "KI-003 (cublasLt.h 13.1.0, lines 1159-1168): cublasLtMatrixTransform takes the batch stride of planar "
+           "matrices so, cublasLtMatmul counts real numbers"},
+          plant_planar_batch_stride_doubled},
     Fault{{"refused-matmul-in-capture-as-success",
            "cublasLtMatmul answers SUCCESS where it refuses a call on a stream that captures",
            "KI-068 (5645772, CUDA 13.1 release notes): misuse that is not rejected, here in a capture alone"},

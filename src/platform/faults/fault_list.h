@@ -47,6 +47,9 @@ void plant_first_bias_for_all_batches(Platform& platform);
 void plant_gelu_aux_after_activation(Platform& platform);
 void plant_gelu_in_place_wrong(Platform& platform);
 
+// complex.cpp: products of complex matrices.
+void plant_planar_batch_stride_doubled(Platform& platform);
+
 // status.cpp: the status says something else than the truth.
 void plant_heuristic_success_without_result(Platform& platform);
 void plant_late_refusal(Platform& platform);

@@ -45,6 +45,7 @@ inline const std::vector<Row>& rows() {
   static const auto f64 = problem(CUDA_R_64F);
   static const auto i8 = problem(CUDA_R_8I);
   static const auto e4m3 = problem(CUDA_R_8F_E4M3);
+  static const auto c16 = problem(CUDA_C_16F);
   static const auto tf32 = with(f32, [](MatmulProblem& p) { p.compute_type = CUBLAS_COMPUTE_32F_FAST_TF32; });
   static const auto biased = with(f16, [](MatmulProblem& p) { p.epilogue = CUBLASLT_EPILOGUE_BIAS; });
   static const std::vector<Row> list = {
@@ -68,6 +69,7 @@ inline const std::vector<Row>& rows() {
       {"leading-dimension-rounded", with(f32, [](MatmulProblem& p) { p.lda = 17; }),
        with(f32, [](MatmulProblem& p) { p.lda = 20, p.ldc = p.ldd = 17; })},
       {"padding-overwritten", with(f32, [](MatmulProblem& p) { p.ldd = p.ldc = 17; }), f32},
+      {"planar-batch-stride-doubled", with(c16, [](MatmulProblem& p) { p.batch_count = 2; }), c16},
       {"scale-type-misread", with(f16, [](MatmulProblem& p) { p.compute_type = CUBLAS_COMPUTE_16F; }),
        with(f16, [](MatmulProblem& p) { p.compute_type = CUBLAS_COMPUTE_16F, p.scale_type = CUDA_R_16F; })},
       {"short-write", e4m3, f16},
