@@ -103,19 +103,22 @@ struct OperandFields {
   cudaDataType_t MatmulProblem::*type;
   std::int64_t MatmulProblem::*ld;
   cublasLtOrder_t MatmulProblem::*order;
+  std::int64_t MatmulProblem::*plane;
   std::int64_t MatmulProblem::*stride;
   std::int64_t MatmulProblem::*offset;
   std::uint32_t MatmulProblem::*alignment;
+  MatrixShape (*shape)(const MatmulProblem&);
 };
+using P = MatmulProblem;
 inline constexpr std::array<OperandFields, 4> kOperands{
-    {{"A", "Adesc", "minBytesAlignmentA", &MatmulProblem::type_a, &MatmulProblem::lda, &MatmulProblem::order_a,
-      &MatmulProblem::stride_a, &MatmulProblem::a_offset, &MatmulProblem::a_alignment},
-     {"B", "Bdesc", "minBytesAlignmentB", &MatmulProblem::type_b, &MatmulProblem::ldb, &MatmulProblem::order_b,
-      &MatmulProblem::stride_b, &MatmulProblem::b_offset, &MatmulProblem::b_alignment},
-     {"C", "Cdesc", "minBytesAlignmentC", &MatmulProblem::type_c, &MatmulProblem::ldc, &MatmulProblem::order_c,
-      &MatmulProblem::stride_c, &MatmulProblem::c_offset, &MatmulProblem::c_alignment},
-     {"D", "Ddesc", "minBytesAlignmentD", &MatmulProblem::type_d, &MatmulProblem::ldd, &MatmulProblem::order_d,
-      &MatmulProblem::stride_d, &MatmulProblem::d_offset, &MatmulProblem::d_alignment}}};
+    {{"A", "Adesc", "minBytesAlignmentA", &P::type_a, &P::lda, &P::order_a, &P::plane_a, &P::stride_a, &P::a_offset,
+      &P::a_alignment, shape_a},
+     {"B", "Bdesc", "minBytesAlignmentB", &P::type_b, &P::ldb, &P::order_b, &P::plane_b, &P::stride_b, &P::b_offset,
+      &P::b_alignment, shape_b},
+     {"C", "Cdesc", "minBytesAlignmentC", &P::type_c, &P::ldc, &P::order_c, &P::plane_c, &P::stride_c, &P::c_offset,
+      &P::c_alignment, shape_c},
+     {"D", "Ddesc", "minBytesAlignmentD", &P::type_d, &P::ldd, &P::order_d, &P::plane_d, &P::stride_d, &P::d_offset,
+      &P::d_alignment, shape_d}}};
 
 /// The scale factors of an operand. C's and D's pointers have no offset in a problem.
 struct ScaleFields {
@@ -147,7 +150,7 @@ class CallReader {
   struct Layout {
     std::optional<std::uint64_t> address;
     std::optional<cudaDataType_t> type;
-    std::optional<std::int64_t> rows, cols, ld, batch_count, stride;
+    std::optional<std::int64_t> rows, cols, ld, plane, batch_count, stride;
     std::optional<cublasLtOrder_t> order;
   };
 
@@ -248,6 +251,8 @@ class CallReader {
     if (key == "ld") return set_number(layout.ld, name + "ld", value);
     if (key == "batchCount") return set_number(layout.batch_count, name + "batchCount", value, kLargestBatch);
     if (key == "stridedBatchOffset") return set_number(layout.stride, name + "stridedBatchOffset", value);
+    if (key == "planeOffsetBytes" && number_from_text(value))
+      return set_number(layout.plane, name + "planeOffsetBytes", value);
     if (key == "order" && order_from(value)) return set(layout.order, name + "order", value, order_from(value));
     return keep(name, key, value);
   }
@@ -341,10 +346,25 @@ class CallReader {
     const bool said = layout.stride || p.batch_count != 1;
     if (said && !packed && stride == 0 && fields.name == "D") keep("Ddesc.", "stridedBatchOffset", "0");
     if (said && !packed && (stride != 0 || fields.name != "D")) p.*fields.stride = stride;
+    finish_plane(operand);
     if (layout.address) p.*fields.offset = offset_of_address(*layout.address);
     // Without a query, what was declared is unknown: then it is what the pointers have.
     const auto of_pointer = p.*fields.offset == 0 ? 256U : static_cast<std::uint32_t>(p.*fields.offset);
     p.*fields.alignment = call.lone_query ? alignments_[operand].value_or(256) : of_pointer;
+  }
+
+  /// After type, leading dimension and stride. Only complex matrices have planes.
+  void finish_plane(std::size_t operand) {
+    auto& p = call.problem;
+    const auto& fields = kOperands[operand];
+    const auto plane = layouts_[operand].plane.value_or(0);
+    if (plane == 0) return;
+    if (!is_complex(p.*fields.type)) {
+      keep(std::string(fields.group) + ".", "planeOffsetBytes", std::to_string(plane));
+      return;
+    }
+    p.*fields.plane = kPackedPlane;
+    if (fields.shape(p).plane_offset != plane) p.*fields.plane = plane;
   }
 
   void finish_call() {

@@ -1,4 +1,5 @@
 // The real logs with their counts, every kind of key, and lines that are damaged.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -165,7 +166,7 @@ TEST(CublasLtLog, WhatIsPartOfTheProductMakesAnotherCall) {
                                           {"[cublasLtMatmul]", "[cublasLtHSHMatmul]"},
                                           {"ld=104", "ld=96"},
                                           {"biasPointer=", "aScalePointer=0x7f00 biasPointer="},
-                                          {"ld=96]", "ld=96 planeOffset=8]"}}) {
+                                          {"ld=96]", "ld=96 planeOffsetBytes=8]"}}) {
     EXPECT_EQ(counted(Imported(kTrace + replaced(kTrace, from, to))), (Counts{2, 2, 0, 0})) << to;
   }
 }
@@ -204,9 +205,28 @@ TEST(CublasLtLog, RowOrderAndOrdersThatAProblemDoesNotHold) {
   const auto row = Imported(replaced(kTrace, "cols=80 ld=104", "cols=80 ld=80 order=ORDER_ROW")).calls.at(0).second;
   EXPECT_EQ(row.problem.order_a, CUBLASLT_ORDER_ROW);
   EXPECT_EQ(row.problem.lda, 0);
-  const auto other = Imported(replaced(kTrace, "ld=104", "ld=3072 order=ORDER_COL32 planeOffset=4")).calls.at(0).second;
+  const auto other =
+      Imported(replaced(kTrace, "ld=104", "ld=3072 order=ORDER_COL32 planeOffsetBytes=4")).calls.at(0).second;
   EXPECT_EQ(other.problem.lda, 3072);
-  EXPECT_EQ(other.kept, (std::vector<std::string>{"Adesc.order=ORDER_COL32", "Adesc.planeOffset=4"}));
+  EXPECT_EQ(other.kept, (std::vector<std::string>{"Adesc.order=ORDER_COL32", "Adesc.planeOffsetBytes=4"}));
+}
+
+TEST(CublasLtLog, PlanesOfComplexMatrices) {
+  const auto layout = [](int rows, int cols, int plane) {
+    return fmt::format("[type=C_16F rows={} cols={} ld={} planeOffsetBytes={}]", rows, cols, rows, plane);
+  };
+  const auto text = fmt::format(
+      "{}[Trace][cublasLtMatmul] A=0x7f0000000000 Adesc={} B=0x7f0000100000 Bdesc={} "
+      "C=0x7f0000200000 Cdesc={} D=0x7f0000200000 Ddesc={} computeDesc=[computeType=COMPUTE_32F scaleType=C_32F] "
+      "workSpace=0x0 workSpaceSizeInBytes=0 beta=0 outOfPlace=0 stream=0x0\n",
+      kHead, layout(64, 32, 4096), layout(32, 48, 6000), layout(64, 48, 6144), layout(64, 48, 6144));
+  const auto imported = Imported(text);
+  ASSERT_EQ(imported.calls.size(), 1U);
+  const auto& problem = imported.calls[0].second.problem;
+  EXPECT_EQ(problem.plane_a, kPackedPlane);
+  EXPECT_EQ(problem.plane_b, 6000);
+  EXPECT_EQ(problem.plane_d, kPackedPlane);
+  EXPECT_TRUE(imported.calls[0].second.kept.empty());
 }
 
 TEST(CublasLtLog, EpilogueBiasAuxAndScalesAreOfTheProblem) {

@@ -20,6 +20,7 @@ constexpr std::array kDataTypes{
     Spelling<cudaDataType_t>{"R_64F", CUDA_R_64F},         Spelling<cudaDataType_t>{"C_64F", CUDA_C_64F},
     Spelling<cudaDataType_t>{"R_8I", CUDA_R_8I},           Spelling<cudaDataType_t>{"R_32I", CUDA_R_32I},
     Spelling<cudaDataType_t>{"R_8F_E4M3", CUDA_R_8F_E4M3}, Spelling<cudaDataType_t>{"R_8F_E5M2", CUDA_R_8F_E5M2},
+    Spelling<cudaDataType_t>{"C_8I", CUDA_C_8I},
 };
 constexpr std::array kOrders{Spelling<cublasLtOrder_t>{"COL", CUBLASLT_ORDER_COL},
                              Spelling<cublasLtOrder_t>{"ROW", CUBLASLT_ORDER_ROW}};
