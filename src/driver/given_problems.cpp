@@ -29,6 +29,8 @@ constexpr std::array kRemedies{
     RuleRemedy{"batch", "set CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT to at least 1 in all four layouts"},
     RuleRemedy{"bias-type", "leave CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE at its default and convert the bias vector"},
     RuleRemedy{"bias-row-order", "keep D in CUBLASLT_ORDER_COL, or add the bias in a kernel of your own"},
+    RuleRemedy{"conjugate-row-order",
+               "keep A, B, C and D in one order, or write the conjugate in a kernel of your own and use CUBLAS_OP_T"},
     RuleRemedy{"d-batches-overlap", "set the batch stride of D to at least ldd times the columns of D"},
     RuleRemedy{"emulation", "use CUBLAS_COMPUTE_32F or CUBLAS_COMPUTE_64F on this GPU"},
     RuleRemedy{"epilogue-operand-gradient",

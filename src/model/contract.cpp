@@ -131,6 +131,10 @@ bool all_col(const MatmulProblem& p) {
   return p.order_a == CUBLASLT_ORDER_COL && p.order_b == CUBLASLT_ORDER_COL && p.order_c == CUBLASLT_ORDER_COL &&
          p.order_d == CUBLASLT_ORDER_COL;
 }
+bool all_row(const MatmulProblem& p) {
+  return p.order_a == CUBLASLT_ORDER_ROW && p.order_b == CUBLASLT_ORDER_ROW && p.order_c == CUBLASLT_ORDER_ROW &&
+         p.order_d == CUBLASLT_ORDER_ROW;
+}
 
 std::int64_t bytes(std::int64_t elements, cudaDataType_t type) {
   return elements * static_cast<std::int64_t>(bytes_of(type));
@@ -216,10 +220,22 @@ std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& 
   return std::nullopt;
 }
 
+/// Conjugates of complex matrices.
+std::optional<Promise> refuse_conjugate(const MatmulProblem& p) {
+  const bool conjugate = p.transa == CUBLAS_OP_C || p.transb == CUBLAS_OP_C;
+  if (!is_complex(p.type_a) || !conjugate || all_col(p) || all_row(p)) {
+    return std::nullopt;
+  }
+  return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "conjugate-row-order",
+                 "order row goes with CUBLAS_OP_C only where A, B, C and D are all in order row (cuBLAS 13.2 "
+                 "documentation, cublasLtMatmul, footnote 7)");
+}
+
 /// C and D in the same memory.
 std::optional<Promise> refuse_in_place(const MatmulProblem& p, const ContractScope& scope) {
   const bool equal = shape_c(p).ld == shape_d(p).ld && p.type_c == p.type_d && p.order_c == p.order_d &&
-                     shape_c(p).batch_stride == shape_d(p).batch_stride;
+                     shape_c(p).batch_stride == shape_d(p).batch_stride &&
+                     shape_c(p).plane_offset == shape_d(p).plane_offset;
   if (!p.in_place || scope.library_number < 130100 || equal) return std::nullopt;
   return refuses(
       Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "in-place-layouts-differ",
@@ -322,8 +338,8 @@ Promise promise_of(const MatmulProblem& p, const ContractScope& scope) {
   Promise types = promise_of_types(p, scope);
   if (types.refused_by != RefusedBy::nothing) return types;
   const auto refusal = first_that_refuses({refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope),
-                                           refuse_epilogue(p), refuse_scales(p, scope), refuse_in_place(p, scope),
-                                           refuse_workspace(p, scope), refuse_pointers(p)});
+                                           refuse_conjugate(p), refuse_epilogue(p), refuse_scales(p, scope),
+                                           refuse_in_place(p, scope), refuse_workspace(p, scope), refuse_pointers(p)});
   return refusal.value_or(types);
 }
 

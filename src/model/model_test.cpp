@@ -224,13 +224,15 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 51> cases{{
+  const std::array<RuleCase, 53> cases{{
       {"m=64,n=64,k=64,a=c16,d=c32", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=c16,plane_a=0", "types-unlisted", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=c16,plane_d=0", "types-unlisted", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=c32,plane_a=packed", "types-unlisted", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=c16,compute=32f_pedantic", "types-unlisted", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=c16,plane_b=8200", "plane-below-16", RefusedBy::nothing},
+      {"m=64,n=64,k=64,ta=c,a=c32,order_a=row", "conjugate-row-order", RefusedBy::heuristic},
+      {"m=64,n=64,k=64,ta=c,a=c32,order_a=row,order_b=row,order_c=row,order_d=row", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=c32,epilogue=bias", "epilogue-complex", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,epilogue=gelu_aux_bias", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,epilogue=relu_aux,ldaux=136", "aux-ld-128", RefusedBy::heuristic},

@@ -161,7 +161,7 @@ TEST_F(Heuristic, AgreesWithTheContractOverAllTypes) {
         MatmulProblem p = uniform_problem(ab.value, 32, 32, 32);
         p.transa = CUBLAS_OP_T;
         p.compute_type = compute.value;
-        p.scale_type = default_scale_type(compute.value);
+        p.scale_type = default_scale_type(compute.value, ab.value);
         p.type_c = p.type_d = cd.value;
         const Promise promise = promise_of(p, {90, 130100});
         const auto status = ProblemObjects(lt, p).heuristic(handle, 1);

@@ -83,7 +83,7 @@ std::string layout_text(const Attributes& layout) {
   if (batch_count != 1) text += fmt::format(" batchCount={}", batch_count);
   if (stride != 0) text += fmt::format(" stridedBatchOffset={}", stride);
   const auto plane = layout.as<std::int64_t>(CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET);
-  if (plane != 0) text += fmt::format(" planeOffset={}", plane);
+  if (plane != 0) text += fmt::format(" planeOffsetBytes={}", plane);
   return text + "]";
 }
 

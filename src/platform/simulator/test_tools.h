@@ -99,6 +99,8 @@ class ProblemObjects {
     const auto order = static_cast<std::int32_t>(shape.order);
     EXPECT_EQ(lt_.matrix_layout_set_attribute(created, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order),
               CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(lt_.matrix_layout_set_attribute(created, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, &shape.plane_offset, 8),
+              CUBLAS_STATUS_SUCCESS);
     if (shape.batch_count != 1) {
       EXPECT_EQ(lt_.matrix_layout_set_attribute(created, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &shape.batch_count, 4),
                 CUBLAS_STATUS_SUCCESS);
