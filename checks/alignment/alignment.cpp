@@ -56,6 +56,9 @@ constexpr std::array kSubjects{
         "leading-dimension", "A padded leading dimension",
         "round CUBLASLT_MATRIX_LAYOUT_LD up to a multiple of 16 bytes (FP8: always; INT8: a multiple of 4 elements)"},
     Subject{"overdeclared-pointer", "A pointer below the declared alignment", kDeclareRemedy},
+    Subject{"plane-offset", "A plane of imaginary parts off a 256-byte boundary",
+            "make CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET a multiple of 16 bytes, so that the imaginary parts are as well "
+            "aligned as the real ones"},
     Subject{
         "workspace", "A workspace that is not on a 256-byte boundary",
         "hand cublasLtMatmul a workspace whose address is a multiple of 256, as cudaMalloc gives it; round the start "
@@ -116,11 +119,12 @@ std::string placement_of(const MatmulProblem& p) {
     std::uint32_t declared;
     std::int64_t ld;
     std::int64_t stride;
+    std::int64_t plane;
   };
-  const std::array<Place, 4> places{{{"A", p.a_offset, p.a_alignment, p.lda, p.stride_a},
-                                     {"B", p.b_offset, p.b_alignment, p.ldb, p.stride_b},
-                                     {"C", p.c_offset, p.c_alignment, p.ldc, p.stride_c},
-                                     {"D", p.d_offset, p.d_alignment, p.ldd, p.stride_d}}};
+  const std::array<Place, 4> places{{{"A", p.a_offset, p.a_alignment, p.lda, p.stride_a, p.plane_a},
+                                     {"B", p.b_offset, p.b_alignment, p.ldb, p.stride_b, p.plane_b},
+                                     {"C", p.c_offset, p.c_alignment, p.ldc, p.stride_c, p.plane_c},
+                                     {"D", p.d_offset, p.d_alignment, p.ldd, p.stride_d, p.plane_d}}};
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const auto& place : places) {
@@ -130,6 +134,7 @@ std::string placement_of(const MatmulProblem& p) {
     }
     if (place.ld != 0) add(fmt::format("the leading dimension of {} is {} elements", place.name, place.ld));
     if (place.stride >= 0) add(fmt::format("the batch stride of {} is {} elements", place.name, place.stride));
+    if (place.plane > 0) add(fmt::format("the plane offset of {} is {} bytes", place.name, place.plane));
   }
   if (has_bias(p.epilogue)) add(fmt::format("the bias is aligned to {} bytes", alignment_of_offset(p.bias_offset)));
   if (p.workspace_offset != 0) {

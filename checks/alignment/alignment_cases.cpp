@@ -16,23 +16,24 @@ namespace {
 constexpr std::array<std::int64_t, 8> kOffsets{1, 2, 4, 8, 16, 32, 64, 128};
 constexpr std::array<std::int64_t, 5> kLdPads{1, 2, 4, 8, 16};
 constexpr std::array<std::int64_t, 6> kStridePads{1, 2, 3, 4, 7, 8};
+constexpr std::array<std::int64_t, 4> kPlanePads{2, 4, 8, 16};
 
 /// One of A, B, C, D with the members of a problem that belong to it.
 struct Operand {
   std::string_view name;
-  cudaDataType_t MatmulProblem::*type;
   std::int64_t MatmulProblem::*offset;
   std::uint32_t MatmulProblem::*declared;
   std::int64_t MatmulProblem::*ld;
   std::int64_t MatmulProblem::*stride;
+  std::int64_t MatmulProblem::*plane;
   MatrixShape (*shape)(const MatmulProblem&);
 };
 using P = MatmulProblem;
 constexpr std::array kOperands{
-    Operand{"a", &P::type_a, &P::a_offset, &P::a_alignment, &P::lda, &P::stride_a, shape_a},
-    Operand{"b", &P::type_b, &P::b_offset, &P::b_alignment, &P::ldb, &P::stride_b, shape_b},
-    Operand{"c", &P::type_c, &P::c_offset, &P::c_alignment, &P::ldc, &P::stride_c, shape_c},
-    Operand{"d", &P::type_d, &P::d_offset, &P::d_alignment, &P::ldd, &P::stride_d, shape_d},
+    Operand{"a", &P::a_offset, &P::a_alignment, &P::lda, &P::stride_a, &P::plane_a, shape_a},
+    Operand{"b", &P::b_offset, &P::b_alignment, &P::ldb, &P::stride_b, &P::plane_b, shape_b},
+    Operand{"c", &P::c_offset, &P::c_alignment, &P::ldc, &P::stride_c, &P::plane_c, shape_c},
+    Operand{"d", &P::d_offset, &P::d_alignment, &P::ldd, &P::stride_d, &P::plane_d, shape_d},
 };
 
 /// Types, transposition and size that all variations start from. `sample` is the depth of the few variations that stand
@@ -52,7 +53,7 @@ struct Size {
 constexpr Size kSize{96, 80, 64};
 constexpr std::array kMoreSizes{Size{16, 48, 32}, Size{256, 192, 320}};
 
-/// All types at one size: non-narrow ones NN and TN, FP8 and INT8 TN only.
+/// All types at one size: wide real ones NN and TN, complex ones one way, FP8 and INT8 TN only.
 std::vector<Form> forms_of(const Size& size) {
   const bool base = size.m == kSize.m;
   const std::string suffix = base ? "" : fmt::format(".{}x{}x{}", size.m, size.n, size.k);
@@ -68,6 +69,16 @@ std::vector<Form> forms_of(const Size& size) {
     add(name_of(type) + ".nn", problem, type != CUDA_R_16BF);
     problem.transa = CUBLAS_OP_T;
     add(name_of(type) + ".tn", problem, type == CUDA_R_16BF);
+  }
+  // Of complex types the variations that stand for the others.
+  for (const auto type : {CUDA_C_64F, CUDA_C_32F, CUDA_C_16F, CUDA_C_16BF}) {
+    auto problem = uniform_problem(type, size.m, size.n, size.k);
+    problem.alpha = 2;
+    problem.alpha_imaginary = -1;
+    const bool conjugate = type == CUDA_C_32F || type == CUDA_C_16BF;
+    if (conjugate) problem.transa = CUBLAS_OP_C;
+    const Depth sample = !base ? Depth::full : (type == CUDA_C_16F ? Depth::quick : Depth::normal);
+    forms.push_back({name_of(type) + (conjugate ? ".cn" : ".nn") + suffix, problem, sample, Depth::full, Depth::full});
   }
   add("e4m3.tn", uniform_problem(CUDA_R_8F_E4M3, size.m, size.n, size.k), true);
   auto int8 = uniform_problem(CUDA_R_8I, size.m, size.n, size.k);
@@ -107,8 +118,11 @@ class CaseList {
 void with_beta(MatmulProblem& problem, const Operand& operand) { problem.beta = operand.name == "c" ? 1 : 0; }
 
 std::int64_t element_bytes(const MatmulProblem& problem, const Operand& operand) {
-  return static_cast<std::int64_t>(bytes_of(problem.*operand.type));
+  return static_cast<std::int64_t>(bytes_of(operand.shape(problem).stored_type()));
 }
+
+/// cublasGemmEx has no FP8 and no planar matrices.
+bool is_for_cublas(const MatmulProblem& problem) { return !is_fp8(problem.type_a) && problem.plane_a == 0; }
 
 /// Claim C1: a pointer below 16 bytes is refused with INVALID_VALUE. C2: cuBLAS needs 8 bytes where cuBLASLt needs 16.
 /// What each predicts of the case is read by scripts/claims.py.
@@ -131,7 +145,7 @@ void add_single_pointers(CaseList& list, const Form& form) {
       problem.*operand.offset = offset;
       with_beta(problem, operand);
       if (Case* added = list.add(from, id + ".default", "overdeclared-pointer", problem)) {
-        added->with_cublas = !is_fp8(problem.type_a);
+        added->with_cublas = is_for_cublas(problem);
         name_claims(added, offset);
       }
       problem.*operand.declared = alignment_of_offset(offset);
@@ -156,7 +170,9 @@ void add_mixed_pointers(CaseList& list, const Form& form) {
   plain.beta = 1;
   list.add(form.sample, form.name + ".aligned", "aligned-pointer", plain);
 
-  const auto smallest = [&](const Operand& operand) { return required_alignment(plain, plain.*operand.type); };
+  const auto smallest = [&](const Operand& operand) {
+    return required_alignment(plain, operand.shape(plain).stored_type());
+  };
   MatmulProblem low = plain, all = plain, ladder = plain;
   for (std::size_t i = 0; i < kOperands.size(); ++i) {
     const auto& operand = kOperands[i];
@@ -186,7 +202,7 @@ void add_leading_dimensions(CaseList& list, const Form& form) {
       const bool input = operand.name == "a" || operand.name == "b";
       Case* added = list.add(sampled ? form.sample : (common ? form.common : form.rest),
                              fmt::format("{}.ld{}.pad{}", form.name, operand.name, pad), "leading-dimension", problem);
-      if (added != nullptr) added->with_cublas = input && !is_fp8(problem.type_a);
+      if (added != nullptr) added->with_cublas = input && is_for_cublas(problem);
     }
     // cuBLAS has one leading dimension for its C, which is C and D here.
     MatmulProblem both = form.problem;
@@ -194,7 +210,7 @@ void add_leading_dimensions(CaseList& list, const Form& form) {
     both.beta = 1;
     Case* added = list.add(common ? form.common : form.rest, fmt::format("{}.ldcd.pad{}", form.name, pad),
                            "leading-dimension", both);
-    if (added != nullptr) added->with_cublas = !is_fp8(both.type_a);
+    if (added != nullptr) added->with_cublas = is_for_cublas(both);
   }
 }
 
@@ -211,7 +227,7 @@ void add_batch_strides(CaseList& list, const Form& form) {
       const bool common = pad == 1 || pad == 8;
       Case* added = list.add(sampled ? form.sample : (common ? form.common : form.rest),
                              fmt::format("{}.stride_{}.pad{}", form.name, operand.name, pad), "batch-stride", problem);
-      if (added != nullptr) added->with_cublas = input && !is_fp8(problem.type_a);
+      if (added != nullptr) added->with_cublas = input && is_for_cublas(problem);
     }
     if (!input) continue;
     problem.*operand.stride = 0;
@@ -219,11 +235,30 @@ void add_batch_strides(CaseList& list, const Form& form) {
   }
 }
 
+/// Imaginary parts that begin a few bytes behind the next multiple of 256, while the pointer itself is aligned. Below
+/// 16 bytes they fault on an H200 with 13.1.0: workers of their own, and few.
+void add_planes(CaseList& list, const Form& form) {
+  for (const auto& operand : kOperands) {
+    const auto packed = operand.shape(form.problem).plane_offset;
+    if (packed == 0 || form.problem.m != kSize.m) continue;
+    for (const auto pad : kPlanePads) {
+      MatmulProblem problem = form.problem;
+      problem.*operand.plane = packed + pad;
+      with_beta(problem, operand);
+      const bool c16 = problem.type_a == CUDA_C_16F;
+      const bool common = c16 && (pad == 16 || (pad == 8 && operand.name == "a") || (pad == 2 && operand.name == "d"));
+      Case* added = list.add(common ? Depth::normal : Depth::full,
+                             fmt::format("{}.plane_{}.pad{}", form.name, operand.name, pad), "plane-offset", problem);
+      if (added != nullptr) added->isolated = pad < 16;
+    }
+  }
+}
+
 /// No preference speaks about the bias. Its smallest offset may fault (pytorch#194497 on sm_75): a worker of its own
 /// for one case of each type.
 void add_bias(CaseList& list, const Form& form) {
   MatmulProblem problem = form.problem;
-  if (is_integer(problem.type_a)) return;
+  if (is_integer(problem.type_a) || is_complex(problem.type_a)) return;
   problem.epilogue = CUBLASLT_EPILOGUE_BIAS;
   const auto element = static_cast<std::int64_t>(bytes_of(bias_type(problem)));
   list.add(form.common, form.name + ".bias.off0", "bias", problem);
@@ -284,6 +319,7 @@ std::vector<Case> alignment_cases(const ContractScope& scope, Depth depth) {
     add_mixed_pointers(list, form);
     add_leading_dimensions(list, form);
     add_batch_strides(list, form);
+    add_planes(list, form);
     add_bias(list, form);
     add_pairs(list, form);
   }

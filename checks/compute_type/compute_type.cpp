@@ -28,13 +28,16 @@ struct ScaleType {
 };
 constexpr std::array kScaleTypes{ScaleType{CUDA_R_16F, "r16f", false},  ScaleType{CUDA_R_32F, "r32f", false},
                                  ScaleType{CUDA_R_64F, "r64f", false},  ScaleType{CUDA_R_32I, "r32i", false},
-                                 ScaleType{CUDA_R_16BF, "r16bf", true}, ScaleType{CUDA_C_32F, "c32f", true}};
+                                 ScaleType{CUDA_R_16BF, "r16bf", true}, ScaleType{CUDA_C_32F, "c32f", true},
+                                 ScaleType{CUDA_C_64F, "c64f", true}};
 
 /// Two types that stand beside each other: A and B, or C and D.
 struct TypePair {
   cudaDataType_t first;
   cudaDataType_t second;
   bool full_only;
+  /// Real and imaginary parts lie in planes of their own.
+  bool planar = false;
 };
 constexpr std::array kInputs{
     TypePair{CUDA_R_64F, CUDA_R_64F, false},         TypePair{CUDA_R_32F, CUDA_R_32F, false},
@@ -45,14 +48,23 @@ constexpr std::array kInputs{
     TypePair{CUDA_R_16BF, CUDA_R_16F, true},         TypePair{CUDA_R_32F, CUDA_R_16F, true},
     TypePair{CUDA_R_16F, CUDA_R_32F, true},          TypePair{CUDA_R_32F, CUDA_R_16BF, true},
     TypePair{CUDA_R_32F, CUDA_R_64F, true},          TypePair{CUDA_R_16F, CUDA_R_8F_E4M3, true},
+    TypePair{CUDA_C_64F, CUDA_C_64F, false},         TypePair{CUDA_C_32F, CUDA_C_32F, false},
+    TypePair{CUDA_C_8I, CUDA_C_8I, false},           TypePair{CUDA_C_16F, CUDA_C_16F, false, true},
+    TypePair{CUDA_C_16BF, CUDA_C_16BF, false, true}, TypePair{CUDA_C_16F, CUDA_C_16F, true},
+    TypePair{CUDA_C_16BF, CUDA_C_16BF, true},        TypePair{CUDA_C_32F, CUDA_C_32F, true, true},
+    TypePair{CUDA_C_16F, CUDA_C_16BF, true, true},   TypePair{CUDA_C_64F, CUDA_C_32F, true},
 };
 /// C, D. An FP8 D stands beside a 16-bit C in the table, never beside an FP8 C.
 constexpr std::array kOutputs{
-    TypePair{CUDA_R_64F, CUDA_R_64F, false},      TypePair{CUDA_R_32F, CUDA_R_32F, false},
-    TypePair{CUDA_R_16F, CUDA_R_16F, false},      TypePair{CUDA_R_16BF, CUDA_R_16BF, false},
-    TypePair{CUDA_R_8I, CUDA_R_8I, false},        TypePair{CUDA_R_32I, CUDA_R_32I, false},
-    TypePair{CUDA_R_16BF, CUDA_R_8F_E4M3, false}, TypePair{CUDA_R_16BF, CUDA_R_8F_E5M2, false},
-    TypePair{CUDA_R_16F, CUDA_R_8F_E4M3, true},   TypePair{CUDA_R_16F, CUDA_R_8F_E5M2, true},
+    TypePair{CUDA_R_64F, CUDA_R_64F, false},         TypePair{CUDA_R_32F, CUDA_R_32F, false},
+    TypePair{CUDA_R_16F, CUDA_R_16F, false},         TypePair{CUDA_R_16BF, CUDA_R_16BF, false},
+    TypePair{CUDA_R_8I, CUDA_R_8I, false},           TypePair{CUDA_R_32I, CUDA_R_32I, false},
+    TypePair{CUDA_R_16BF, CUDA_R_8F_E4M3, false},    TypePair{CUDA_R_16BF, CUDA_R_8F_E5M2, false},
+    TypePair{CUDA_R_16F, CUDA_R_8F_E4M3, true},      TypePair{CUDA_R_16F, CUDA_R_8F_E5M2, true},
+    TypePair{CUDA_C_64F, CUDA_C_64F, false},         TypePair{CUDA_C_32F, CUDA_C_32F, false},
+    TypePair{CUDA_C_16F, CUDA_C_16F, false},         TypePair{CUDA_C_16BF, CUDA_C_16BF, false},
+    TypePair{CUDA_C_32F, CUDA_C_32F, false, true},   TypePair{CUDA_C_16F, CUDA_C_16F, false, true},
+    TypePair{CUDA_C_16BF, CUDA_C_16BF, false, true},
 };
 
 /// FAST types and BF16x9 may round FP32 inputs to a narrower type: the tables list them for FP32 alone.
@@ -94,7 +106,14 @@ struct Combination {
   TypePair outputs;
   bool transposed = false;
 
-  bool full_only() const { return scale.full_only || inputs.full_only || outputs.full_only; }
+  bool is_complex() const { return lt_audit::is_complex(inputs.first); }
+  /// Products of real with complex matrices have no meaning here, and nobody can say what D must be.
+  bool is_sensible() const { return is_complex() == lt_audit::is_complex(outputs.first); }
+  /// The usual scale types of complex matrices are the complex ones.
+  bool full_only() const {
+    const bool rare_scale = is_complex() ? !lt_audit::is_complex(scale.type) : scale.full_only;
+    return rare_scale || inputs.full_only || outputs.full_only;
+  }
 };
 
 MatmulProblem problem_of(const Combination& c) {
@@ -106,18 +125,24 @@ MatmulProblem problem_of(const Combination& c) {
   problem.type_b = c.inputs.second;
   problem.type_c = c.outputs.first;
   problem.type_d = c.outputs.second;
-  problem.transa = c.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  problem.plane_a = problem.plane_b = c.inputs.planar ? kPackedPlane : 0;
+  problem.plane_c = problem.plane_d = c.outputs.planar ? kPackedPlane : 0;
+  problem.transa = !c.transposed ? CUBLAS_OP_N : (c.is_complex() ? CUBLAS_OP_C : CUBLAS_OP_T);
   // R_32I as scale type allows 0 and 1 only (CUB-8873), and a D of 8 bits would saturate.
   problem.alpha = is_integer(c.scale.type) || bytes_of(problem.type_d) == 1 ? 1 : 2;
+  problem.alpha_imaginary = c.is_complex() && is_complex(c.scale.type) ? -1 : 0;
   return problem;
 }
 
+/// "c16p" is planar.
+std::string named(cudaDataType_t type, std::int64_t plane) { return name_of(type) + (plane == 0 ? "" : "p"); }
+
 /// "32f_fast_tf32.r32f.f32.f32.f16.nn"; a C that differs from D stands behind it: "e4m3-c-bf16".
 std::string id_of(const Combination& c, const MatmulProblem& p) {
-  const std::string output =
-      p.type_c == p.type_d ? name_of(p.type_d) : fmt::format("{}-c-{}", name_of(p.type_d), name_of(p.type_c));
-  return fmt::format("{}.{}.{}.{}.{}.{}", c.compute.name, c.scale.name, name_of(p.type_a), name_of(p.type_b), output,
-                     c.transposed ? "tn" : "nn");
+  const std::string d = named(p.type_d, p.plane_d);
+  const std::string output = p.type_c == p.type_d ? d : fmt::format("{}-c-{}", d, named(p.type_c, p.plane_c));
+  return fmt::format("{}.{}.{}.{}.{}.{}n", c.compute.name, c.scale.name, named(p.type_a, p.plane_a),
+                     named(p.type_b, p.plane_b), output, name_of(p.transa));
 }
 
 /// The quick depth has every listed row, the mistakes that public defects are about, one type for everything, and a
@@ -127,7 +152,7 @@ bool is_quick(const Combination& c, const MatmulProblem& p, bool listed, std::si
   if (listed) return true;
   const bool plain_scale = p.scale_type == default_scale_type(p.compute_type);
   const bool same_inputs = p.type_a == p.type_b;
-  if (!c.transposed && same_inputs) {
+  if (!c.transposed && same_inputs && !c.is_complex()) {
     // FP32 inputs with any other D; 16-bit inputs with an FP32 D, read as FP32 (CUB-9942).
     const bool narrow_inputs = p.type_a == CUDA_R_16F || p.type_a == CUDA_R_16BF;
     if (is_fast(p.compute_type) && plain_scale &&
@@ -142,7 +167,7 @@ bool is_quick(const Combination& c, const MatmulProblem& p, bool listed, std::si
     }
   }
   // Prime to the lengths of all axes, so that the sample walks through every one of them.
-  return index % 127 == 0;
+  return index % 251 == 0;
 }
 
 bool cublas_is_right(const Observation& observation) {
@@ -162,10 +187,11 @@ bool ends_like_fp32(const MatmulProblem& p, const Verification& seen) {
 
 std::string sentence_of(const Case& the_case, const Observation& observation) {
   const auto& p = the_case.problem;
-  std::string text = fmt::format(
-      "{} ({} x {} -> {}{}, {}, scale {}, {}x{}x{}, {}{}", describe(observation), name_of(p.type_a), name_of(p.type_b),
-      name_of(p.type_d), p.type_c == p.type_d ? "" : fmt::format(" beside a C of {}", name_of(p.type_c)),
-      name_of(p.compute_type), name_of(p.scale_type), p.m, p.n, p.k, name_of(p.transa), name_of(p.transb));
+  std::string text =
+      fmt::format("{} ({} x {} -> {}{}, {}, scale {}, {}x{}x{}, {}{}", describe(observation),
+                  named(p.type_a, p.plane_a), named(p.type_b, p.plane_b), named(p.type_d, p.plane_d),
+                  p.type_c == p.type_d ? "" : fmt::format(" beside a C of {}", name_of(p.type_c)),
+                  name_of(p.compute_type), name_of(p.scale_type), p.m, p.n, p.k, name_of(p.transa), name_of(p.transb));
   const Stage* heuristic = observation.stage("heuristic");
   const Stage* check = observation.stage("algo_check");
   if (check != nullptr && check->ok() && heuristic != nullptr && heuristic->ok()) {
@@ -278,6 +304,7 @@ class ComputeType : public Check {
           for (const auto& outputs : kOutputs) {
             for (const bool transposed : {false, true}) {
               const Combination combination{compute, scale, inputs, outputs, transposed};
+              if (!combination.is_sensible()) continue;
               if (!combination.full_only()) ++index;
               if (depth != Depth::full && combination.full_only()) continue;
               add(list, scope, depth, combination, index);
@@ -330,9 +357,9 @@ class ComputeType : public Check {
     added.expectation = promise.expectation;
     added.rule = std::move(promise.rule);
     // cublasGemmEx has no argument for the scale type (it follows from the compute type), one for C and D, none for
-    // FP8.
-    added.with_cublas = p.scale_type == default_scale_type(p.compute_type) && p.type_c == p.type_d &&
-                        !is_fp8(p.type_a) && !is_fp8(p.type_b);
+    // FP8 or planes.
+    added.with_cublas = p.scale_type == default_scale_type(p.compute_type, p.type_d) && p.type_c == p.type_d &&
+                        !is_fp8(p.type_a) && !is_fp8(p.type_b) && p.plane_a == 0 && p.plane_d == 0;
     const std::string claims = claims_of(p, scope, listed);
     if (!claims.empty()) added.parameters.emplace("claims", claims);
     list.push_back(std::move(added));

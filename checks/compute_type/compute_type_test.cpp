@@ -78,8 +78,8 @@ Verification written_as_fp32(std::uint64_t d_bytes) {
 }
 
 TEST_F(ComputeTypeTest, DefaultIsTheWholeProduct) {
-  // compute types x scale types x (A, B) x (C, D) x {NN, TN}
-  EXPECT_EQ(cases_->size(), 13U * 4 * 9 * 8 * 2);
+  // compute types x scale types x (A, B) x (C, D) x {NN, TN}, of real types and of complex ones
+  EXPECT_EQ(cases_->size(), 13U * 4 * 9 * 8 * 2 + 13U * 2 * 5 * 7 * 2);
 }
 
 TEST_F(ComputeTypeTest, IdsArePlain) {
@@ -120,16 +120,18 @@ TEST_F(ComputeTypeTest, ListedRowsMustWork) {
   for (const char* id : {"16f.r16f.f16.f16.f16.nn", "32f.r32f.bf16.bf16.f32.tn", "32f_pedantic.r32f.f32.f32.f32.nn",
                          "32f_fast_tf32.r32f.f32.f32.f32.nn", "64f_emulated_fixedpoint.r64f.f64.f64.f64.nn",
                          "32i.r32i.i8.i8.i32.tn", "32i.r32f.i8.i8.i8.tn", "32f.r32f.i8.i8.f32.tn",
-                         "32f.r32f.e4m3.e4m3.bf16.tn", "32f.r32f.e4m3.e5m2.e5m2-c-bf16.tn"}) {
+                         "32f.r32f.e4m3.e4m3.bf16.tn", "32f.r32f.e4m3.e5m2.e5m2-c-bf16.tn", "32f.c32f.c32.c32.c32.cn",
+                         "32f_fast_tf32.c32f.c32.c32.c32.nn", "64f.c64f.c64.c64.c64.nn", "32f.c32f.ci8.ci8.c32.nn",
+                         "32f.c32f.c16p.c16p.c32p.cn", "32f.c32f.cbf16p.cbf16p.cbf16p.nn"}) {
     EXPECT_EQ(named(id).expectation, Expectation::must_work) << id;
   }
 }
 
 TEST_F(ComputeTypeTest, AnythingElseNeedNotWork) {
-  for (const char* id :
-       {kNarrow, "16f.r32f.f16.f16.f16.nn", "32f.r16f.f16.f16.f16.nn", "32f.r32f.e5m2.e5m2.bf16.tn",
-        "32f.r32f.e4m3.e4m3.bf16.nn", "32f_fast_16f.r32f.f16.f16.f16.nn", "32f_emulated_16bfx9.r32f.f32.f32.f32.nn",
-        "64f.r64f.f32.f32.f32.nn", "32i.r32i.i8.i8.i32.nn"}) {
+  for (const char* id : {kNarrow, "16f.r32f.f16.f16.f16.nn", "32f.r16f.f16.f16.f16.nn", "32f.r32f.e5m2.e5m2.bf16.tn",
+                         "32f.r32f.e4m3.e4m3.bf16.nn", "32f_fast_16f.r32f.f16.f16.f16.nn",
+                         "32f_emulated_16bfx9.r32f.f32.f32.f32.nn", "64f.r64f.f32.f32.f32.nn", "32i.r32i.i8.i8.i32.nn",
+                         "32f.c32f.c32.c32.c16.nn", "32f.c64f.c32.c32.c32.nn", "32f_pedantic.c32f.c16p.c16p.c16p.nn"}) {
     EXPECT_NE(named(id).expectation, Expectation::must_work) << id;
     EXPECT_FALSE(named(id).rule.empty()) << id;
   }
@@ -145,6 +147,21 @@ TEST_F(ComputeTypeTest, ExpectationsDependOnTheGpu) {
 TEST_F(ComputeTypeTest, AlphaIsOneWhereTwoIsForbidden) {
   EXPECT_EQ(named("32i.r32i.i8.i8.i32.tn").problem.alpha, 1);
   EXPECT_EQ(named(kListed).problem.alpha, 2);
+}
+
+TEST_F(ComputeTypeTest, ComplexCasesAreConjugatedAndPlanesAreNamed) {
+  const auto& plain = named("32f.c32f.c32.c32.c32.cn").problem;
+  EXPECT_EQ(plain.transa, CUBLAS_OP_C);
+  EXPECT_NE(plain.alpha_imaginary, 0);
+  EXPECT_EQ(plain.plane_a, 0);
+  const auto& planar = named("32f.c32f.c16p.c16p.c32p.nn").problem;
+  for (const auto plane : {planar.plane_a, planar.plane_b, planar.plane_c, planar.plane_d}) EXPECT_NE(plane, 0);
+  const auto& forgotten = named("32f.c32f.c16p.c16p.c32.nn");
+  EXPECT_NE(forgotten.problem.plane_a, 0);
+  EXPECT_EQ(forgotten.problem.plane_d, 0);
+  EXPECT_NE(forgotten.expectation, Expectation::must_work);
+  EXPECT_TRUE(named("32f.c32f.c32.c32.c32.cn").with_cublas);
+  EXPECT_FALSE(named("32f.c32f.c16p.c16p.c32p.nn").with_cublas);
 }
 
 TEST_F(ComputeTypeTest, CublasRunsBesideWhatItCanExpress) {

@@ -43,6 +43,12 @@ constexpr std::array kForms{
     Form{"f16_16f", Depth::normal, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F},
     Form{"e5m2", Depth::normal, CUDA_R_8F_E5M2, CUDA_R_16BF, CUBLAS_COMPUTE_32F, true, CUDA_R_8F_E4M3},
     Form{"i8_i8", Depth::normal, CUDA_R_8I, CUDA_R_8I, CUBLAS_COMPUTE_32I, true},
+    Form{"c64", Depth::full, CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F},
+    Form{"c32", Depth::normal, CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F},
+    Form{"c16", Depth::normal, CUDA_C_16F, CUDA_C_16F, CUBLAS_COMPUTE_32F},
+    Form{"c32_tf32", Depth::full, CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    Form{"c16_c32", Depth::full, CUDA_C_16F, CUDA_C_32F, CUBLAS_COMPUTE_32F},
+    Form{"cbf16", Depth::full, CUDA_C_16BF, CUDA_C_16BF, CUBLAS_COMPUTE_32F},
     Form{"e4m3_f32", Depth::full, CUDA_R_8F_E4M3, CUDA_R_32F, CUBLAS_COMPUTE_32F, true},
 };
 
@@ -99,7 +105,7 @@ MatmulProblem problem_of(const Form& form, const Shape& shape, bool transposed) 
   problem.type_c = problem.type_d = form.output;
   problem.compute_type = form.compute;
   // INT8 into INT8 is scaled in FP32 (cuBLAS 13.2 documentation, cublasLtMatmul, IMMA kernels).
-  problem.scale_type = form.output == CUDA_R_8I ? CUDA_R_32F : default_scale_type(form.compute);
+  problem.scale_type = form.output == CUDA_R_8I ? CUDA_R_32F : default_scale_type(form.compute, form.input);
   problem.transa = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   problem.workspace_bytes = kUsualLimit;
   return problem;
@@ -160,7 +166,7 @@ void add_variants(CaseList& list, const Form& form) {
   batched.batch_count = 5;
   list.add(std::max(form.from, Depth::normal), fmt::format("{}.square.batch5", form.name), kEveryAlgorithm, batched,
            kUsualRequest);
-  if (is_integer(form.input)) return;
+  if (is_integer(form.input) || is_complex(form.input)) return;
   auto biased = problem_of(form, kShapes[0], form.only_tn);
   biased.epilogue = CUBLASLT_EPILOGUE_BIAS;
   list.add(std::max(form.from, Depth::normal), fmt::format("{}.square.bias", form.name), kEveryAlgorithm, biased,
