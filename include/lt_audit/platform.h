@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "lt_audit/surroundings.h"
 #include "lt_audit/target.h"
 #include "lt_audit/types.h"
 
@@ -35,6 +36,11 @@ struct CudaApi {
   Fn<cudaError_t(int)> set_device;
   Fn<cudaError_t(int*)> get_device;
   Fn<cudaError_t(DeviceFacts*, int)> get_device_facts;
+  /// Attributes of cudaDeviceGetAttribute, and the name, which alone tells of MIG.
+  Fn<cudaError_t(DeviceModes*, int)> get_device_modes;
+  /// 13000 for CUDA 13.0.
+  Fn<cudaError_t(int*)> driver_get_version;
+  Fn<cudaError_t(int*)> runtime_get_version;
   Fn<cudaError_t()> device_synchronize;
   Fn<cudaError_t()> device_reset;
   Fn<cudaError_t()> get_last_error;
@@ -169,6 +175,8 @@ struct Platform {
   LtApi lt;
   BlasApi blas;
   KernelApi kernels;
+  /// Variables and loaded files of the process, read at each call.
+  Fn<ProcessFacts()> process_facts;
   LibraryFacts cublaslt;
   LibraryFacts cublas;
   /// Keeps alive what the functions refer to: loaded libraries, the simulated machine, a fault's state.

@@ -12,6 +12,9 @@
 #include <fstream>
 #include <string_view>
 
+#include "lt_audit/variables.h"
+#include "platform/process_facts.h"
+
 namespace lt_audit {
 namespace {
 
@@ -49,26 +52,6 @@ std::string operating_system() {
   return kernel.empty() ? pretty : fmt::format("{} ({})", pretty, kernel);
 }
 
-bool is_relevant(std::string_view name) {
-  // What container images demand of a host: pages of text that no library reads.
-  if (name == "NVIDIA_REQUIRE_CUDA") return false;
-  return name.starts_with("CUDA_") || name.starts_with("CUBLAS") || name.starts_with("NVIDIA_") ||
-         name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD";
-}
-
-struct VariableWarning {
-  const char* name;
-  const char* text;
-};
-constexpr std::array kVariableWarnings{
-    VariableWarning{"CUBLASLT_LOG_LEVEL", "the library's logger is switched on and slows every call"},
-    VariableWarning{"CUBLASLT_LOG_MASK", "the library's logger is switched on and slows every call"},
-    VariableWarning{"CUBLASLT_LOG_FILE", "the library's own log goes into that file"},
-    VariableWarning{"CUDA_LAUNCH_BLOCKING", "every launch waits, so that times mean little and races do not show"},
-    VariableWarning{"NVIDIA_TF32_OVERRIDE", "the library ignores or forces TF32 whatever the compute type says"},
-    VariableWarning{"LD_PRELOAD", "a preloaded library may replace functions under test"},
-};
-
 }  // namespace
 
 Environment read_environment() {
@@ -77,12 +60,7 @@ Environment read_environment() {
   if (gethostname(host.data(), host.size() - 1) == 0) environment.host = host.data();
   environment.user = user_name();
   environment.os = operating_system();
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos || !is_relevant(text.substr(0, equals))) continue;
-    environment.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+  environment.variables = variables_of_cuda();
   return environment;
 }
 
@@ -103,11 +81,10 @@ std::vector<std::string> environment_warnings(const Environment& environment, co
           lt.version(), CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH));
     }
   }
-  for (const auto& [name, text] : kVariableWarnings) {
-    const auto found = environment.variables.find(name);
-    if (found == environment.variables.end() || found->second.empty()) continue;
-    if (found->second == "0" && std::string_view(name) != "NVIDIA_TF32_OVERRIDE") continue;
-    warnings.push_back(fmt::format("{}={} is set: {}", name, found->second, text));
+  for (const auto& rule : variable_rules()) {
+    if (!changes_something(rule, environment.variables)) continue;
+    warnings.push_back(
+        fmt::format("{}={} is set: {}", rule.name, environment.variables.at(std::string(rule.name)), rule.effect));
   }
   return warnings;
 }

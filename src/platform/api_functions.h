@@ -14,6 +14,9 @@ void for_each_function(CudaApi& api, Visit visit) {
   visit(api.set_device, "cudaSetDevice", "device");
   visit(api.get_device, "cudaGetDevice", "*device");
   visit(api.get_device_facts, "cudaGetDeviceProperties", "*prop,device");
+  visit(api.get_device_modes, "cudaDeviceGetAttribute", "*value,device");
+  visit(api.driver_get_version, "cudaDriverGetVersion", "*driverVersion");
+  visit(api.runtime_get_version, "cudaRuntimeGetVersion", "*runtimeVersion");
   visit(api.device_synchronize, "cudaDeviceSynchronize", "");
   visit(api.device_reset, "cudaDeviceReset", "");
   visit(api.get_last_error, "cudaGetLastError", "");

@@ -49,8 +49,8 @@ Target describe_target(const Platform& platform, int device) {
   target.cublaslt = platform.cublaslt;
   target.cublas = platform.cublas;
   if (platform.kind == PlatformKind::gpu) {
-    require(cudaDriverGetVersion(&target.driver_version), "cudaDriverGetVersion");
-    require(cudaRuntimeGetVersion(&target.runtime_version), "cudaRuntimeGetVersion");
+    require(platform.cuda.driver_get_version(&target.driver_version), "cudaDriverGetVersion");
+    require(platform.cuda.runtime_get_version(&target.runtime_version), "cudaRuntimeGetVersion");
     target.driver_text = driver_text();
   }
   return target;

@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lt_audit/platform.h"
 #include "lt_audit/target.h"
@@ -29,6 +31,13 @@ struct SimulatorOptions {
   /// cuBLASLt version that the simulator claims, 130100 = 13.1.0.
   int library_number = 130100;
   std::uint64_t memory_bytes = 8ULL << 30;
+  /// As cudaDriverGetVersion reports it.
+  int driver_version = 13000;
+  DeviceModes modes{.ecc = true};
+  /// Variables of the simulated process, in place of the real ones of the same name; an empty value takes one away.
+  std::map<std::string, std::string> variables = {};
+  /// Its loaded files, as ProcessFacts has them.
+  std::vector<std::string> libraries = {};
 };
 Platform make_simulator_platform(const SimulatorOptions& options);
 

@@ -5,6 +5,7 @@
 #include "platform/gpu/library.h"
 #include "platform/gpu/runtime.h"
 #include "platform/platforms.h"
+#include "platform/process_facts.h"
 
 namespace lt_audit {
 namespace {
@@ -15,7 +16,7 @@ void require_a_gpu(const CudaApi& cuda) {
   const cudaError_t error = cuda.get_device_count(&count);
   if (error == cudaSuccess && count > 0) return;
   int driver = 0;
-  if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  if (cuda.driver_get_version(&driver) != cudaSuccess) driver = 0;
   static_cast<void>(cuda.get_last_error());
   if (driver == 0) {
     throw AuditError(
@@ -54,6 +55,7 @@ Platform make_gpu_platform(const LibraryPaths& paths) {
     platform.cublas = facts_of(platform.blas, blas);
   }
   platform.kernels = make_gpu_kernel_table();
+  platform.process_facts = [] { return ProcessFacts{variables_of_cuda(), cuda_libraries()}; };
   return platform;
 }
 

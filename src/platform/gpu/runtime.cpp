@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "platform/gpu/kernels.h"
 
@@ -57,6 +59,29 @@ cudaError_t get_device_facts(DeviceFacts* facts, int device) {
   return cudaSuccess;
 }
 
+cudaError_t get_device_modes(DeviceModes* modes, int device) {
+  int value = 0;
+  if (const cudaError_t error = cudaDeviceGetAttribute(&value, cudaDevAttrComputeMode, device); error != cudaSuccess) {
+    return error;
+  }
+  modes->compute_mode = value;
+  if (const cudaError_t error = cudaDeviceGetAttribute(&value, cudaDevAttrEccEnabled, device); error != cudaSuccess) {
+    return error;
+  }
+  modes->ecc = value != 0;
+  // A driver older than the attribute does not know it, and then nothing is known of MPS.
+  if (cudaDeviceGetAttribute(&value, cudaDevAttrMpsEnabled, device) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    value = 0;
+  }
+  modes->mps = value != 0;
+  cudaDeviceProp properties{};
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, device); error != cudaSuccess) return error;
+  // "NVIDIA H200 MIG 1g.18gb" (MIG User Guide, Device Enumeration).
+  modes->mig = std::string_view(properties.name).find(" MIG ") != std::string_view::npos;
+  return cudaSuccess;
+}
+
 void bind_contexts(CudaApi& api) {
   api.ctx_create = [](ContextHandle* context, int device) {
     return call_driver<ContextHandle*, unsigned, int>("cuCtxCreate", 3020, context, 0U, device);
@@ -78,6 +103,9 @@ CudaApi make_runtime_table() {
   api.set_device = cudaSetDevice;
   api.get_device = cudaGetDevice;
   api.get_device_facts = get_device_facts;
+  api.get_device_modes = get_device_modes;
+  api.driver_get_version = cudaDriverGetVersion;
+  api.runtime_get_version = cudaRuntimeGetVersion;
   api.device_synchronize = cudaDeviceSynchronize;
   api.device_reset = cudaDeviceReset;
   api.get_last_error = cudaGetLastError;

@@ -42,6 +42,20 @@ cudaError_t device_facts(World& world, DeviceFacts* facts, int device) {
   return cudaSuccess;
 }
 
+cudaError_t device_modes(World& world, DeviceModes* modes, int device) {
+  const auto& options = world.machine.options();
+  if (modes == nullptr) return cudaErrorInvalidValue;
+  if (device < 0 || device >= options.device_count) return cudaErrorInvalidDevice;
+  *modes = options.modes;
+  return cudaSuccess;
+}
+
+cudaError_t put_version(int version, int* to) {
+  if (to == nullptr) return cudaErrorInvalidValue;
+  *to = version;
+  return cudaSuccess;
+}
+
 /// Adds one side of a copy to the accesses. A device side that starts outside of all memory is refused at the call, as
 /// the driver does; bounds are checked when the copy runs.
 cudaError_t add_side(World& world, const Context& context, Access side, bool named_device, Work* work) {
@@ -97,6 +111,11 @@ void add_devices_and_memory(const std::shared_ptr<World>& world, CudaApi* api) {
     return cudaSuccess;
   });
   api->get_device_facts = locked<DeviceFacts*, int>(world, device_facts);
+  api->get_device_modes = locked<DeviceModes*, int>(world, device_modes);
+  api->driver_get_version = locked<int*>(
+      world, [](World& w, int* version) { return put_version(w.machine.options().driver_version, version); });
+  api->runtime_get_version =
+      locked<int*>(world, [](World&, int* version) { return put_version(CUDART_VERSION, version); });
   api->device_synchronize = locked<>(world, [](World& w) { return w.streams.synchronize_device(); });
   api->device_reset = unsafe_in_capture<>(world, [](World& w) { return w.machine.reset_device(); });
   api->mem_get_info = locked<std::size_t*, std::size_t*>(
