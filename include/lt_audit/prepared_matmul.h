@@ -26,6 +26,22 @@ class NotRun : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What the operands of a run hold.
+enum class Inputs {
+  exact,  ///< small integers, exact in every type and in any order of summation
+  /// For FP32 and FP64, exact otherwise: one product of whole significands for each element of D and zeros beside it,
+  /// so that D is right only when nothing rounded A or B, whatever the order of summation.
+  single_products,
+};
+
+/// How a problem is run, apart from what the problem says.
+struct RunOptions {
+  Inputs inputs = Inputs::exact;
+  /// After a right run once more with inputs whose sums round: the hash of D's bits becomes the fact kDBitsFact
+  /// (lt_audit/measured_facts.h), and that of cuBLAS, where it can express the product in place, kCublasDBitsFact.
+  bool digest = false;
+};
+
 /// Records a step in the observation. True when it succeeded.
 bool record(Observation& observation, const char* name, const char* call, cublasStatus_t status);
 bool record(Observation& observation, const char* name, const char* call, cudaError_t error);

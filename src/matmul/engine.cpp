@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lt_audit/error.h"
+#include "lt_audit/measured_facts.h"
 #include "lt_audit/owners.h"
 #include "lt_audit/verdict.h"
 #include "matmul/bench.h"
@@ -90,6 +91,7 @@ struct MatmulEngine::Impl {
 
   void run_matmul(const MatmulProblem& problem, LtCall& call, const BufferPlan& buffers, const ExactInputs& inputs,
                   Observation& observation);
+  void add_digests(const MatmulProblem& problem, Observation& observation);
 
   const Platform& platform;
   EngineOptions options;
@@ -152,13 +154,38 @@ void MatmulEngine::Impl::run_matmul(const MatmulProblem& problem, LtCall& call, 
   observation.times.verify_gpu_us = gpu_us(on_device.stopped, on_device.verified);
 }
 
-Observation MatmulEngine::run(const MatmulProblem& problem) {
+/// The bits of D for inputs whose sums round, and those of cuBLAS beside them.
+void MatmulEngine::Impl::add_digests(const MatmulProblem& problem, Observation& observation) {
+  auto& on_device = resources();
+  const auto hex = [](std::uint64_t digest) { return fmt::format("{:016x}", digest); };
+  Observation steps;
+  MatmulProblem in_place = problem;
+  in_place.in_place = true;
+  for (const bool beside : {false, true}) {
+    if (beside && (!platform.blas.create || !why_not_cublas(problem).empty())) break;
+    PreparedMatmul matmul(on_device.bench, beside ? in_place : problem, options.seed);
+    if (beside) {
+      matmul.fill_rounding();
+      if (!matmul.cublas(steps).empty() || !steps.stages.back().ok()) break;
+    } else {
+      if (!matmul.describe(steps)) break;
+      const auto* algo = matmul.choose(on_device.handle.get(), steps);
+      matmul.fill_rounding();
+      if (algo == nullptr || !matmul.matmul(on_device.handle.get(), algo, matmul.stream(), steps)) break;
+    }
+    observation.facts[beside ? kCublasDBitsFact : kDBitsFact] = hex(matmul.d_digest());
+  }
+}
+
+Observation MatmulEngine::run(const MatmulProblem& problem) { return run(problem, impl_->options.run); }
+
+Observation MatmulEngine::run(const MatmulProblem& problem, const RunOptions& how) {
   auto& engine = *impl_;
   auto& on_device = engine.resources();
   Observation observation;
   const auto start = Clock::now();
   engine.log.clear();
-  const auto inputs = choose_inputs(problem, engine.options.seed);
+  const auto inputs = choose_inputs(problem, engine.options.seed, how.inputs);
   const auto buffers = on_device.bench->place(problem, inputs, observation.not_run);
   if (!buffers) return observation;
 
@@ -189,6 +216,7 @@ Observation MatmulEngine::run(const MatmulProblem& problem) {
   }
   observation.log = engine.log.take();
   observation.times.host_us = us_since(start);
+  if (how.digest && outcome_of(observation) == Outcome::correct) engine.add_digests(problem, observation);
   return observation;
 }
 

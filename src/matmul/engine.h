@@ -10,6 +10,7 @@
 #include "lt_audit/matmul_problem.h"
 #include "lt_audit/observation.h"
 #include "lt_audit/platform.h"
+#include "lt_audit/prepared_matmul.h"
 
 namespace lt_audit {
 
@@ -21,6 +22,8 @@ struct EngineOptions {
   bool time_on_gpu = true;
   /// Results asked of the heuristic.
   int requested_results = 8;
+  /// Of runs that say nothing else.
+  RunOptions run = {};
   /// Called with each line of the library's logger as it comes (--trace); may be empty.
   std::function<void(const LogLine&)> on_log;
 };
@@ -38,6 +41,7 @@ class MatmulEngine {
   /// create, heuristic, algo_check, matmul, synchronize, verify. Statuses are data. A problem that does not fit into
   /// free memory comes back with Observation::not_run. Throws AuditError when the audit's own calls fail.
   Observation run(const MatmulProblem& problem);
+  Observation run(const MatmulProblem& problem, const RunOptions& options);
 
   /// The same through cuBLAS, or the reason why cuBLAS cannot express it.
   CublasObservation run_cublas(const MatmulProblem& problem);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "lt_audit/measured_facts.h"
 #include "lt_audit/verdict.h"
 #include "platform/platforms.h"
 #include "workload/problem_text.h"
@@ -44,6 +47,37 @@ TEST(Engine, EveryFieldOfTheProblemIsHonoured) {
     const auto observation = run(text);
     EXPECT_EQ(outcome_of(observation), Outcome::correct) << text << ": " << describe(observation);
   }
+}
+
+TEST(Engine, SingleProductsShowWhetherAFactorWasRounded) {
+  const auto platform = make_simulator_platform({});
+  MatmulEngine engine(platform, {});
+  const auto seen = [&](const char* text) {
+    return outcome_of(engine.run(problem_from_text(text), {.inputs = Inputs::single_products, .digest = false}));
+  };
+  EXPECT_EQ(seen("m=96,n=80,k=64,a=f32"), Outcome::correct);
+  EXPECT_EQ(seen("m=32,n=16,k=8192,a=f32"), Outcome::correct) << "split-K adds zeros";
+  EXPECT_EQ(seen("m=96,n=80,k=64,a=f64"), Outcome::correct);
+  EXPECT_EQ(seen("m=96,n=80,k=64,a=f16"), Outcome::correct);
+  for (const char* compute : {"32f_fast_tf32", "32f_fast_16f", "32f_fast_16bf"}) {
+    const auto text = std::string("m=96,n=80,k=64,a=f32,compute=") + compute;
+    EXPECT_EQ(seen(text.c_str()), Outcome::wrong_result) << compute;
+    EXPECT_EQ(outcome(text.c_str()), Outcome::correct) << compute;
+  }
+}
+
+TEST(Engine, DigestsAreOfTheProductAndOfCublasBesideIt) {
+  const auto platform = make_simulator_platform({});
+  const auto facts = [&](const char* text) {
+    return MatmulEngine(platform, {}).run(problem_from_text(text), {.inputs = Inputs::exact, .digest = true}).facts;
+  };
+  const auto first = facts("m=96,n=80,k=64,a=f16");
+  EXPECT_EQ(first.size(), 2U);
+  EXPECT_EQ(first.at(kDBitsFact).size(), 16U);
+  EXPECT_EQ(first, facts("m=96,n=80,k=64,a=f16"));
+  EXPECT_NE(first, facts("m=96,n=80,k=64,a=f32"));
+  EXPECT_EQ(facts("m=96,n=80,k=64,ta=t,a=e4m3,d=bf16").count(kCublasDBitsFact), 0U);
+  EXPECT_TRUE(facts("m=64,n=64,k=24,ta=t,a=e4m3,d=bf16").empty()) << "refused";
 }
 
 TEST(Engine, RefusalIsDataWithTheLibrarysWords) {

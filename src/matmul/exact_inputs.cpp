@@ -141,7 +141,7 @@ double largest_beta(const MatmulProblem& p, const ExactInputs& inputs) {
 
 }  // namespace
 
-ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
+ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed, Inputs kind) {
   ExactInputs inputs;
   const double inside = choose_factors(p, seed, inputs) * products_per_term(p);
   double limit = std::min({accumulator_limit(p), result_limit(p) / std::abs(inputs.d_scale), epilogue_limit(p)});
@@ -178,6 +178,14 @@ ExactInputs choose_inputs(const MatmulProblem& p, std::uint64_t seed) {
   const double reach =
       largest_alpha(p, inputs) * inside * largest + beta * c_amplitude + (has_bias(p.epilogue) ? bias_amplitude : 0);
   inputs.exact_in_d = reach * std::abs(inputs.d_scale) <= exact_limit(p.type_d) && has_whole_scalars(p);
+  const bool wide = (p.type_a == CUDA_R_32F || p.type_a == CUDA_R_64F) && p.type_b == p.type_a && p.type_d == p.type_a;
+  if (kind == Inputs::single_products && wide) {
+    // D is the product rounded once, in any order of summation: what is added to it is 0.
+    inputs.a.amplitude = inputs.b.amplitude = rounding_amplitude(p.type_a);
+    inputs.b.sparse_block = k;
+    inputs.terms = 1;
+    inputs.exact_in_d = false;
+  }
   return inputs;
 }
 

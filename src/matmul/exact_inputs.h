@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "lt_audit/matmul_problem.h"
+#include "lt_audit/prepared_matmul.h"
 #include "platform/audit_kernels.h"
 
 namespace lt_audit {
@@ -26,7 +27,7 @@ struct ExactInputs {
 
 /// Chooses the patterns. Amplitudes and density fall as k grows, never the coverage: each position along k is used by
 /// some column of B.
-ExactInputs choose_inputs(const MatmulProblem& problem, std::uint64_t seed);
+ExactInputs choose_inputs(const MatmulProblem& problem, std::uint64_t seed, Inputs kind = Inputs::exact);
 
 /// Patterns whose sums round in the accumulator, so that D's bits tell one order of summation from another. Times
 /// `alpha_factor`, a power of two, the product stays within D's range. Integer products are exact whatever one does:

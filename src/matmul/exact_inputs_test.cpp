@@ -46,6 +46,20 @@ TEST(ExactInputs, UseTheRoomThatFp32Leaves) {
   EXPECT_EQ(in.b.amplitude, 8);
 }
 
+TEST(ExactInputs, OfOneProductFillTheSignificandOfFp32AndFp64Alone) {
+  for (const auto& [text, amplitude] :
+       {std::pair{"m=64,n=64,k=256,a=f32", 1 << 23}, std::pair{"m=64,n=64,k=256,a=f64", 1 << 30}}) {
+    const auto in = choose_inputs(problem_from_text(text), 1, Inputs::single_products);
+    EXPECT_EQ(in.a.amplitude, amplitude) << text;
+    EXPECT_EQ(in.b.amplitude, amplitude) << text;
+    EXPECT_EQ(in.b.sparse_block, 256) << text;
+    EXPECT_EQ(in.terms, 1) << text;
+    EXPECT_FALSE(in.exact_in_d) << text;
+  }
+  const auto p = problem_from_text("m=64,n=64,k=256,a=f16");
+  EXPECT_EQ(choose_inputs(p, 1, Inputs::single_products).a.amplitude, choose_inputs(p, 1).a.amplitude);
+}
+
 TEST(ExactInputs, RoundOnlyInAnFp8Result) {
   const auto p = problem_from_text("m=64,n=64,k=64,ta=t,a=e4m3,d=e4m3,c=bf16");
   const auto in = choose_inputs(p, 1);

@@ -15,11 +15,17 @@ Session::Session(const Platform& platform, const Target& target, MatmulEngine& e
 
 Observation Session::run(const MatmulProblem& problem) { return engine_.run(problem); }
 
+Observation Session::run(const MatmulProblem& problem, const RunOptions& options) {
+  return engine_.run(problem, options);
+}
+
 CublasObservation Session::run_cublas(const MatmulProblem& problem) { return engine_.run_cublas(problem); }
 
-Observation Session::run_in_other_process(const MatmulProblem& problem) {
+Observation Session::run_in_other_process(const MatmulProblem& problem) { return run_in_other_process(problem, {}); }
+
+Observation Session::run_in_other_process(const MatmulProblem& problem, const OtherProcessOptions& options) {
   if (!other_process_) throw AuditError(ErrorKind::cannot_run, "this session cannot start another process");
-  return other_process_(problem);
+  return other_process_(problem, options);
 }
 
 cublasLtHandle_t Session::handle() { return engine_.handle(); }

@@ -96,6 +96,13 @@ Integer saturated(double value) {
   return static_cast<Integer>(std::clamp(std::nearbyint(value), low, high));
 }
 
+/// Nearest even at so many bits of significand.
+double rounded_to_bits(double value, int bits) {
+  int exponent = 0;
+  const double fraction = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
+}
+
 /// op(X) of one batch as a grid of values: element (row, col) is `row_step` and `col_step` elements from the first.
 struct View {
   const std::byte* first = nullptr;
@@ -103,11 +110,13 @@ struct View {
   std::int64_t col_step = 1;
   std::int64_t element_bytes = 0;
   Load load = nullptr;
+  int factor_bits = 0;
 
-  View(const Operand& operand, std::int64_t batch)
+  View(const Operand& operand, std::int64_t batch, int bits)
       : first(static_cast<const std::byte*>(operand.data)),
         element_bytes(static_cast<std::int64_t>(bytes_of(operand.shape.type))),
-        load(loader_of(operand.shape.type)) {
+        load(loader_of(operand.shape.type)),
+        factor_bits(bits) {
     const bool by_rows = operand.shape.order == CUBLASLT_ORDER_ROW;
     // Transposing and changing the order exchange the same two steps.
     (by_rows != operand.transposed ? row_step : col_step) = operand.shape.ld;
@@ -115,7 +124,8 @@ struct View {
   }
 
   double at(std::int64_t row, std::int64_t col) const {
-    return load(first + (row * row_step + col * col_step) * element_bytes);
+    const double value = load(first + (row * row_step + col * col_step) * element_bytes);
+    return factor_bits == 0 ? value : rounded_to_bits(value, factor_bits);
   }
 };
 
@@ -236,6 +246,19 @@ void store_value(cudaDataType_t type, void* element, double value) {
   }
 }
 
+int factor_bits_of(cublasComputeType_t compute_type, bool tf32_is_off) {
+  switch (compute_type) {
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+      return tf32_is_off ? 0 : 11;
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+      return 11;
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
 std::size_t product_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t batch_count, int split_k,
                                     cudaDataType_t accumulator) {
   if (split_k <= 1) return 0;
@@ -273,8 +296,8 @@ void run_product(const Product& p) {
   Column column;
   for (std::int64_t batch = 0; batch < p.d_shape.batch_count; ++batch) {
     writer.begin_batch();
-    const View a(p.a, batch);
-    const View b(p.b, batch);
+    const View a(p.a, batch, p.factor_bits);
+    const View b(p.b, batch, p.factor_bits);
     for (std::int64_t row0 = 0; row0 < p.m; row0 += kTileRows) {
       const std::int64_t rows = std::min(kTileRows, p.m - row0);
       bool finite = true;

@@ -91,7 +91,14 @@ struct Product {
   void* workspace = nullptr;
   /// Type of the partial sums in the workspace: R_32F, R_64F or R_32I.
   cudaDataType_t accumulator = CUDA_R_32F;
+  /// Bits of significand that A and B keep, the leading one included; 0 = all of them.
+  int factor_bits = 0;
 };
+
+/// What FP32 factors are rounded to (nearest even) under a FAST compute type: 11 bits for FAST_16F and FAST_TF32, 8 for
+/// FAST_16BF, 0 for the others. A process with NVIDIA_TF32_OVERRIDE=0 never rounds to TF32 (cuBLAS 13.2 documentation,
+/// cublasComputeType_t). The smaller range of FP16 is not modelled: the inputs of audits stay within it.
+int factor_bits_of(cublasComputeType_t compute_type, bool tf32_is_off);
 
 /// Bytes of workspace that a split-K product uses; 0 for split_k = 1.
 std::size_t product_workspace_bytes(std::int64_t m, std::int64_t n, std::int64_t batch_count, int split_k,

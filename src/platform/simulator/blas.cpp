@@ -87,7 +87,7 @@ Factor factor_of(const GemmCall& call, const void* scalar, cublasPointerMode_t m
   return {load_value(type, scalar), nullptr, type, load_imaginary(type, scalar)};
 }
 
-Product product_of(const GemmCall& call, cublasPointerMode_t mode) {
+Product product_of(const Library& library, const GemmCall& call, cublasPointerMode_t mode) {
   Product product;
   const bool plain_a = call.transa == CUBLAS_OP_N;
   const bool plain_b = call.transb == CUBLAS_OP_N;
@@ -107,6 +107,7 @@ Product product_of(const GemmCall& call, cublasPointerMode_t mode) {
   product.alpha = factor_of(call, call.alpha, mode);
   product.beta = factor_of(call, call.beta, mode);
   product.accumulator = accumulator_of(call.compute);
+  product.factor_bits = factor_bits_of(call.compute, library.tf32_is_off);
   return product;
 }
 
@@ -140,7 +141,7 @@ cublasStatus_t gemm(Library& library, const GemmCall& call) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (const auto status = check_values(call); status != CUBLAS_STATUS_SUCCESS) return status;
   if (call.m == 0 || call.n == 0 || call.batch_count == 0) return CUBLAS_STATUS_SUCCESS;
-  const Product product = product_of(call, handle->pointer_mode);
+  const Product product = product_of(library, call, handle->pointer_mode);
   if (below(product.a.shape) || below(product.b.shape) || below(product.c.shape) || call.c == nullptr ||
       (call.k > 0 && (call.a == nullptr || call.b == nullptr))) {
     return CUBLAS_STATUS_INVALID_VALUE;

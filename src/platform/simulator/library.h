@@ -44,9 +44,11 @@ struct BlasHandleState {
 };
 
 struct Library {
-  explicit Library(std::shared_ptr<World> shared_world) : world(std::move(shared_world)) {}
+  Library(std::shared_ptr<World> shared_world, bool no_tf32) : world(std::move(shared_world)), tf32_is_off(no_tf32) {}
 
   std::shared_ptr<World> world;
+  /// NVIDIA_TF32_OVERRIDE=0; read once, as the real library does.
+  bool tf32_is_off = false;
   Logger logger;
   HandleTable<cublasLtHandle_t, LtHandleState> lt_handles{0x100000};
   HandleTable<cublasHandle_t, BlasHandleState> blas_handles{0x10000000};

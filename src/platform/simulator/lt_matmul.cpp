@@ -156,7 +156,7 @@ void add_epilogue(const Attributes& desc, const MatmulProblem& p, Product* produ
   product->aux_batch_stride = p.batch_count > 1 ? p.stride_aux : 0;
 }
 
-Product make_product(const MatmulCall& call, const Plan& plan) {
+Product make_product(const Library& library, const MatmulCall& call, const Plan& plan) {
   const MatmulProblem& p = plan.problem;
   Product product;
   product.m = p.m, product.n = p.n, product.k = p.k;
@@ -172,6 +172,7 @@ Product make_product(const MatmulCall& call, const Plan& plan) {
   product.split_k = plan.algorithm.split_k;
   product.workspace = call.workspace;
   product.accumulator = accumulator_of(p.compute_type);
+  product.factor_bits = factor_bits_of(p.compute_type, library.tf32_is_off);
   return product;
 }
 
@@ -240,7 +241,7 @@ cublasStatus_t run_matmul(Library& library, const MatmulCall& call) {
   if (const auto status = check_pointers(call, plan); status != CUBLAS_STATUS_SUCCESS) return status;
   if (const auto status = check_context(library, call, &plan); status != CUBLAS_STATUS_SUCCESS) return status;
 
-  const Product product = make_product(call, plan);
+  const Product product = make_product(library, call, plan);
   std::vector<Access> accesses = accesses_of(plan.problem, product, plan.algorithm.workspace_bytes);
   for (const auto& access : accesses) {
     // Memory that nobody owns is refused without being touched; a span that runs past its allocation faults on the
