@@ -23,11 +23,15 @@ class Worker {
       : platform_(make_simulator_platform(options)), target_(describe_target(platform_, 0)) {
     if (!fault.empty()) platform_ = inject_fault(platform_, fault);
     engine_ = std::make_unique<MatmulEngine>(platform_, EngineOptions{});
-    session_ = std::make_unique<Session>(platform_, target_, *engine_, [=](const MatmulProblem& problem) {
-      Platform other = make_simulator_platform(options);
-      if (!fault.empty()) other = inject_fault(other, fault);
-      return MatmulEngine(other, EngineOptions{}).run(problem);
-    });
+    session_ = std::make_unique<Session>(platform_, target_, *engine_,
+                                         [=](const MatmulProblem& problem, const Session::OtherProcessOptions& how) {
+                                           SimulatorOptions changed = options;
+                                           for (const auto& [name, value] : how.variables)
+                                             changed.variables[name] = value;
+                                           Platform other = make_simulator_platform(changed);
+                                           if (!fault.empty()) other = inject_fault(other, fault);
+                                           return MatmulEngine(other, EngineOptions{}).run(problem, how.run);
+                                         });
   }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

@@ -19,7 +19,8 @@ constexpr double kShareOfTheLimit = 0.7;
 
 }  // namespace
 
-Observation run_in_other_process(const StartRequest& start, const MatmulProblem& problem) {
+Observation run_in_other_process(const StartRequest& start, const MatmulProblem& problem,
+                                 const Session::OtherProcessOptions& how) {
   SupervisorOptions options;
   options.command = default_parts().worker_command;
   options.start = start;
@@ -27,6 +28,8 @@ Observation run_in_other_process(const StartRequest& start, const MatmulProblem&
   options.start.selection.problems = {to_text(problem)};
   options.start.worker.timeout_s *= kShareOfTheLimit;
   options.start_limit_s = options.start.worker.timeout_s;
+  options.start.engine.run = how.run;
+  options.variables = how.variables;
   Supervisor supervisor(std::move(options));
   try {
     static_cast<void>(supervisor.start());
@@ -38,6 +41,8 @@ Observation run_in_other_process(const StartRequest& start, const MatmulProblem&
   const auto end =
       supervisor.run(items, [&seen](std::size_t, Observation&& observation) { seen = std::move(observation); });
   supervisor.finish();
+  const auto& costs = supervisor.costs();
+  seen.facts[kStartSecondsFact] = fmt::format("{:.3f}", costs.start_s + costs.warm_s);
   if (!end.complete()) throw AuditError(ErrorKind::cannot_run, "the second process: " + end.reason);
   return seen;
 }

@@ -78,8 +78,11 @@ Selection selection_from(const json& object) {
 }
 
 ordered_json to_json(const EngineOptions& options) {
-  return {
-      {"seed", options.seed}, {"time_on_gpu", options.time_on_gpu}, {"requested_results", options.requested_results}};
+  return {{"seed", options.seed},
+          {"time_on_gpu", options.time_on_gpu},
+          {"requested_results", options.requested_results},
+          {"single_products", options.run.inputs == Inputs::single_products},
+          {"digest", options.run.digest}};
 }
 
 EngineOptions engine_options_from(const json& object) {
@@ -87,6 +90,8 @@ EngineOptions engine_options_from(const json& object) {
   options.seed = object.at("seed").get<std::uint64_t>();
   options.time_on_gpu = object.at("time_on_gpu").get<bool>();
   options.requested_results = object.at("requested_results").get<int>();
+  if (object.at("single_products").get<bool>()) options.run.inputs = Inputs::single_products;
+  options.run.digest = object.at("digest").get<bool>();
   return options;
 }
 

@@ -25,6 +25,7 @@ TEST(Protocol, StartRequestSurvivesTheTrip) {
   request.engine.seed = 7;
   request.engine.time_on_gpu = false;
   request.engine.requested_results = 2;
+  request.engine.run = {.inputs = Inputs::single_products, .digest = true};
   const auto line = encode(Request(request));
   EXPECT_EQ(line.find('\n'), line.size() - 1);
 
@@ -45,6 +46,8 @@ TEST(Protocol, StartRequestSurvivesTheTrip) {
   EXPECT_EQ(copy.engine.seed, 7U);
   EXPECT_FALSE(copy.engine.time_on_gpu);
   EXPECT_EQ(copy.engine.requested_results, 2);
+  EXPECT_EQ(copy.engine.run.inputs, Inputs::single_products);
+  EXPECT_TRUE(copy.engine.run.digest);
 }
 
 TEST(Protocol, CaseRequestSurvivesTheTrip) {

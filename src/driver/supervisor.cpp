@@ -47,7 +47,8 @@ std::string printable_start(std::string_view line) {
 struct Supervisor::Worker {
   enum class State { starting, ready, warm, leaving };
 
-  Worker(const std::vector<std::string>& command, bool trace, Reaper& reaper) : process(command, trace, reaper) {}
+  Worker(const SupervisorOptions& options, Reaper& reaper)
+      : process(options.command, options.start.worker.trace, reaper, options.variables) {}
 
   WorkerProcess process;
   State state = State::starting;
@@ -84,7 +85,7 @@ std::size_t SupervisorOptions::usual_spares() {
 }
 
 std::unique_ptr<Supervisor::Worker> Supervisor::start_worker() {
-  auto worker = std::make_unique<Worker>(options_.command, options_.start.worker.trace, reaper_);
+  auto worker = std::make_unique<Worker>(options_, reaper_);
   worker->process.send(encode(Request(options_.start)));
   ++costs_.workers;
   return worker;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,8 @@ struct SupervisorOptions {
   /// Path and arguments of a worker.
   std::vector<std::string> command;
   StartRequest start;
+  /// Variables of the workers in place of the parent's own of the same name; an empty value takes one away.
+  std::map<std::string, std::string> variables = {};
   /// Seconds from nothing to "warm": library load over a slow network, first context of a machine with many GPUs.
   double start_limit_s = 120;
   /// Workers that may warm up while another works; each keeps a core busy and a context on the device.

@@ -171,7 +171,9 @@ void Worker::warm_up(const StartRequest& request) {
   const auto begin = Clock::now();
   engine_ = std::make_unique<MatmulEngine>(platform_, request.engine);
   session_.emplace(platform_, target_, *engine_,
-                   [request](const MatmulProblem& problem) { return run_in_other_process(request, problem); });
+                   [request](const MatmulProblem& problem, const Session::OtherProcessOptions& how) {
+                     return run_in_other_process(request, problem, how);
+                   });
   is_workload_ = request.selection.is_workload();
   plan_ = make_plan(request.selection, target_);
   parent_.send(WarmResponse{since(begin)});

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "lt_audit/error.h"
@@ -59,7 +60,29 @@ struct SpawnPlan {
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 };
 
-pid_t spawn(const std::vector<std::string>& command, bool stdout_to_stderr, int requests, int responses) {
+/// This process' variables with some replaced or taken away, "NAME=value" each.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!variables.contains(std::string(text.substr(0, text.find('='))))) entries.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) {
+    if (!value.empty()) entries.push_back(fmt::format("{}={}", name, value));
+  }
+  return entries;
+}
+
+/// What exec takes.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+pid_t spawn(const std::vector<std::string>& command, bool stdout_to_stderr,
+            const std::map<std::string, std::string>& variables, int requests, int responses) {
   SpawnPlan plan;
   posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (stdout_to_stderr) {
@@ -74,11 +97,11 @@ pid_t spawn(const std::vector<std::string>& command, bool stdout_to_stderr, int 
   posix_spawnattr_setflags(&plan.attributes, POSIX_SPAWN_SETPGROUP);
 
   std::vector<std::string> words = command;
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const auto argv = pointers_to(words);
+  auto entries = environment_with(variables);
+  const auto envp = pointers_to(entries);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, argv[0], &plan.actions, &plan.attributes, argv.data(), environ);
+  const int error = posix_spawn(&pid, argv[0], &plan.actions, &plan.attributes, argv.data(), envp.data());
   if (error != 0) throw system_error(argv[0], error);
   return pid;
 }
@@ -114,7 +137,8 @@ void Reaper::wait(double seconds) {
   pids_.clear();
 }
 
-WorkerProcess::WorkerProcess(const std::vector<std::string>& command, bool stdout_to_stderr, Reaper& reaper)
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command, bool stdout_to_stderr, Reaper& reaper,
+                             const std::map<std::string, std::string>& variables)
     : reaper_(reaper) {
   auto requests = make_pipe();
   std::array<int, 2> responses{};
@@ -127,7 +151,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, bool stdou
   request_fd_ = requests[1];
   response_fd_ = responses[0];
   try {
-    pid_ = spawn(command, stdout_to_stderr, requests[0], responses[1]);
+    pid_ = spawn(command, stdout_to_stderr, variables, requests[0], responses[1]);
   } catch (...) {
     for (const int end : {requests[0], requests[1], responses[0], responses[1]}) close(end);
     throw;

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +31,10 @@ class WorkerProcess {
  public:
   /// Starts `command` (path and arguments) with the request pipe on its fd 3 and the response pipe on its fd 4, in a
   /// process group of its own. Its stdin is /dev/null; its stdout goes to stderr or to /dev/null, never to the parent's
-  /// stdout: the library's logger prints there. Throws AuditError (cannot_run) when the system starts no process.
-  WorkerProcess(const std::vector<std::string>& command, bool stdout_to_stderr, Reaper& reaper);
+  /// stdout: the library's logger prints there. `variables` are set over there in place of those of the same name here,
+  /// or taken away by an empty value. Throws AuditError (cannot_run) when the system starts no process.
+  WorkerProcess(const std::vector<std::string>& command, bool stdout_to_stderr, Reaper& reaper,
+                const std::map<std::string, std::string>& variables = {});
   /// Kills it if it may still run. Does not wait.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
