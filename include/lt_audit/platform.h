@@ -54,6 +54,10 @@ struct CudaApi {
   Fn<cudaError_t(void*, int, std::size_t, cudaStream_t)> memset_async;
   /// Flags: cudaStreamDefault (blocking) or cudaStreamNonBlocking.
   Fn<cudaError_t(cudaStream_t*, unsigned)> stream_create_with_flags;
+  /// The last argument is the priority: a smaller number is a higher one.
+  Fn<cudaError_t(cudaStream_t*, unsigned, int)> stream_create_with_priority;
+  /// The lowest and the highest priority.
+  Fn<cudaError_t(int*, int*)> device_get_stream_priority_range;
   Fn<cudaError_t(cudaStream_t)> stream_destroy;
   Fn<cudaError_t(cudaStream_t)> stream_synchronize;
   Fn<cudaError_t(cudaStream_t, cudaEvent_t)> stream_wait_event;
@@ -166,6 +170,11 @@ struct KernelApi {
   /// Keeps the stream busy for so many nanoseconds, so that the host gets ahead of it: what is enqueued meanwhile runs
   /// without waiting for the host, and events around it see the GPU's time alone.
   Fn<cudaError_t(std::int64_t, cudaStream_t)> occupy;
+  /// Copies so many bytes of device memory from the second address to the first, after so many nanoseconds, as a right
+  /// neighbour under programmatic dependent launch: it lets what follows it start at once, may itself start before the
+  /// work in front of it has ended, and waits for the end of that work before it touches memory. A plain kernel where
+  /// the GPU has no such launch (below sm_90).
+  Fn<cudaError_t(void*, const void*, std::size_t, std::int64_t, cudaStream_t)> copy_late;
 };
 
 /// Everything an audit calls. Copyable: a decorator copies the platform and replaces functions in the copy.

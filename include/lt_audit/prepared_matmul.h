@@ -87,6 +87,8 @@ class PreparedMatmul {
 
   const MatmulProblem& problem() const;
   const OperandPointers& pointers() const;
+  /// alpha where a call with a device pointer mode reads it, from the first fill on; null with a host pointer mode.
+  void* device_alpha() const;
   /// The stream on which buffers are filled and verified: non-blocking, of the bench's context.
   cudaStream_t stream() const;
 

@@ -122,6 +122,10 @@ PreparedMatmul& PreparedMatmul::operator=(PreparedMatmul&&) noexcept = default;
 
 const MatmulProblem& PreparedMatmul::problem() const { return state_->problem; }
 const OperandPointers& PreparedMatmul::pointers() const { return state_->pointers; }
+void* PreparedMatmul::device_alpha() const {
+  const bool on_device = problem().pointer_mode == CUBLASLT_POINTER_MODE_DEVICE;
+  return on_device ? const_cast<void*>(state_->call.scalars().alpha) : nullptr;
+}
 cudaStream_t PreparedMatmul::stream() const { return state_->bench->stream(); }
 
 bool PreparedMatmul::describe(Observation& observation) { return state_->call.describe(observation); }

@@ -29,6 +29,8 @@ void for_each_function(CudaApi& api, Visit visit) {
   visit(api.memcpy_async, "cudaMemcpyAsync", "dst,src,count,kind,stream");
   visit(api.memset_async, "cudaMemsetAsync", "devPtr,value,count,stream");
   visit(api.stream_create_with_flags, "cudaStreamCreateWithFlags", "*stream,flags");
+  visit(api.stream_create_with_priority, "cudaStreamCreateWithPriority", "*stream,flags,priority");
+  visit(api.device_get_stream_priority_range, "cudaDeviceGetStreamPriorityRange", "*leastPriority,*greatestPriority");
   visit(api.stream_destroy, "cudaStreamDestroy", "stream");
   visit(api.stream_synchronize, "cudaStreamSynchronize", "stream");
   visit(api.stream_wait_event, "cudaStreamWaitEvent", "stream,event");
@@ -110,6 +112,8 @@ void for_each_function(KernelApi& api, Visit visit) {
   visit(api.inspect, "audit kernel inspect", "spec,record,stream");
   visit(api.compare, "audit kernel compare", "spec,record,stream");
   visit(api.freivalds, "audit kernel freivalds", "spec,record,stream");
+  visit(api.occupy, "audit kernel occupy", "nanoseconds,stream");
+  visit(api.copy_late, "audit kernel copy_late", "to,from,bytes,nanoseconds,stream");
 }
 
 }  // namespace lt_audit

@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(kThreads)
   record->first_actual = result.actual;
 }
 
-__global__ void occupy_kernel(std::int64_t nanoseconds) {
+__device__ void wait_for(std::int64_t nanoseconds) {
   const auto now = [] {
     std::uint64_t time = 0;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
@@ -315,6 +315,23 @@ __global__ void occupy_kernel(std::int64_t nanoseconds) {
   };
   const std::int64_t start = now();
   while (now() - start < nanoseconds) __nanosleep(100);
+}
+
+__global__ void occupy_kernel(std::int64_t nanoseconds) { wait_for(nanoseconds); }
+
+constexpr int kCopyBlocks = 32;
+
+/// PTX ISA 8.5, griddepcontrol: dependents may start when all blocks have said so, and the wait lasts until the work in
+/// front has ended and its writes can be seen.
+__global__ void copy_late_kernel(unsigned char* to, const unsigned char* from, std::size_t bytes,
+                                 std::int64_t nanoseconds) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  wait_for(nanoseconds);
+  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < bytes; i += step) to[i] = from[i];
 }
 
 }  // namespace
@@ -330,6 +347,28 @@ cudaError_t inspect_on_gpu(const InspectSpec& spec, VerificationRecord* record, 
 cudaError_t occupy_on_gpu(std::int64_t nanoseconds, cudaStream_t stream) {
   occupy_kernel<<<1, 1, 0, stream>>>(nanoseconds);
   return cudaPeekAtLastError();
+}
+
+cudaError_t copy_late_on_gpu(void* to, const void* from, std::size_t bytes, std::int64_t nanoseconds,
+                             cudaStream_t stream) {
+  int device = 0;
+  int major = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  if (const cudaError_t error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+      error != cudaSuccess) {
+    return error;
+  }
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(kCopyBlocks);
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = major >= 9 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, copy_late_kernel, static_cast<unsigned char*>(to),
+                            static_cast<const unsigned char*>(from), bytes, nanoseconds);
 }
 
 cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, cudaStream_t stream) {

@@ -14,5 +14,8 @@ cudaError_t compare_on_gpu(const CompareSpec& spec, VerificationRecord* record, 
 cudaError_t freivalds_on_gpu(const ProductSpec& spec, VerificationRecord* record, cudaStream_t stream);
 /// One thread that looks at the clock until this many nanoseconds have passed.
 cudaError_t occupy_on_gpu(std::int64_t nanoseconds, cudaStream_t stream);
+/// KernelApi::copy_late.
+cudaError_t copy_late_on_gpu(void* to, const void* from, std::size_t bytes, std::int64_t nanoseconds,
+                             cudaStream_t stream);
 
 }  // namespace lt_audit

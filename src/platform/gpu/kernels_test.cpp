@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -137,6 +138,26 @@ TEST_F(GpuKernels, OneWrongElementIsFoundByBothMethods) {
     EXPECT_EQ(record.rows_disagree, problem.batch_count == 1 ? 1U : 0U);
     EXPECT_EQ(record.first_wrong, static_cast<unsigned long long>(5 * problem.m + 7));
   }
+}
+
+TEST_F(GpuKernels, ALateCopyRunsInTheOrderOfItsStream) {
+  constexpr std::size_t kBytes = 100'001;
+  const DeviceBlock from(kBytes);
+  const DeviceBlock between(kBytes);
+  const DeviceBlock to(kBytes);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaMemsetAsync(from.get(), 0x5A, kBytes, stream), cudaSuccess);
+  ASSERT_EQ(cudaMemsetAsync(to.get(), 0, kBytes, stream), cudaSuccess);
+  ASSERT_EQ(occupy_on_gpu(100'000, stream), cudaSuccess);
+  // The second one may start while the first still waits, and copies what the first has written.
+  ASSERT_EQ(copy_late_on_gpu(between.get(), from.get(), kBytes, 100'000, stream), cudaSuccess);
+  ASSERT_EQ(copy_late_on_gpu(to.get(), between.get(), kBytes, 0, stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  std::vector<std::byte> copy(kBytes);
+  ASSERT_EQ(cudaMemcpy(copy.data(), to.get(), kBytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(std::count(copy.begin(), copy.end(), std::byte{0x5A}), static_cast<std::ptrdiff_t>(kBytes));
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 }  // namespace

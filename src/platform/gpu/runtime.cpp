@@ -119,6 +119,8 @@ CudaApi make_runtime_table() {
   api.memcpy_async = cudaMemcpyAsync;
   api.memset_async = cudaMemsetAsync;
   api.stream_create_with_flags = cudaStreamCreateWithFlags;
+  api.stream_create_with_priority = cudaStreamCreateWithPriority;
+  api.device_get_stream_priority_range = cudaDeviceGetStreamPriorityRange;
   api.stream_destroy = cudaStreamDestroy;
   api.stream_synchronize = cudaStreamSynchronize;
   api.stream_wait_event = [](cudaStream_t stream, cudaEvent_t event) { return cudaStreamWaitEvent(stream, event, 0); };
@@ -156,6 +158,7 @@ KernelApi make_gpu_kernel_table() {
   api.compare = compare_on_gpu;
   api.freivalds = freivalds_on_gpu;
   api.occupy = occupy_on_gpu;
+  api.copy_late = copy_late_on_gpu;
   return api;
 }
 

@@ -75,7 +75,19 @@ KernelApi guard_kernels(const std::shared_ptr<World>& world, const KernelApi& ke
   guarded_kernels.inspect = guarded<InspectSpec>(world, kernels.inspect);
   guarded_kernels.compare = guarded<CompareSpec>(world, kernels.compare);
   guarded_kernels.freivalds = guarded<ProductSpec>(world, kernels.freivalds);
-  guarded_kernels.occupy = kernels.occupy;
+  guarded_kernels.occupy = [world](std::int64_t, cudaStream_t handle) {
+    const std::lock_guard guard(world->machine.mutex);
+    Stream* stream = nullptr;
+    cudaError_t error = world->streams.resolve(handle, &stream);
+    if (error == cudaSuccess) error = world->streams.occupy(*stream);
+    return world->machine.record(error);
+  };
+  guarded_kernels.copy_late = [world, kernel = kernels.copy_late](void* to, const void* from, std::size_t bytes,
+                                                                  std::int64_t nanoseconds, cudaStream_t stream) {
+    return launch(
+        *world, {{to, bytes}, {from, bytes}}, [=] { static_cast<void>(kernel(to, from, bytes, nanoseconds, nullptr)); },
+        stream);
+  };
   return guarded_kernels;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace lt_audit::simulator {
 namespace {
@@ -87,7 +88,18 @@ cudaError_t copy(World& world, void* to, const void* from, std::size_t bytes, cu
     return error;
   }
   work.run = [to, from, bytes] { std::memmove(to, from, bytes); };
-  return world.streams.submit(*stream, std::move(work));
+  // Pageable memory is read at the call, and written when it returns (CUDA runtime, API synchronization behavior).
+  const bool waits = stream->busy() && stream->capture == nullptr;
+  if (waits && world.machine.reach(context, {from, 1}) == Reach::unknown && world.machine.device_of(from) < 0) {
+    const auto* const begin = static_cast<const std::byte*>(from);
+    work.run = [to, staged = std::vector<std::byte>(begin, begin + bytes)] {
+      std::memcpy(to, staged.data(), staged.size());
+    };
+  }
+  const cudaError_t error = world.streams.submit(*stream, std::move(work));
+  const bool to_pageable = world.machine.reach(context, {to, 1}) == Reach::unknown && world.machine.device_of(to) < 0;
+  if (error == cudaSuccess && waits && to_pageable) world.streams.drain(*stream);
+  return error;
 }
 
 cudaError_t set_bytes(World& world, void* to, int value, std::size_t bytes, cudaStream_t handle) {
@@ -126,13 +138,19 @@ void add_devices_and_memory(const std::shared_ptr<World>& world, CudaApi* api) {
   api->free = unsafe_in_capture<void*>(world, [](World& w, void* pointer) {
     Context* context = nullptr;
     cudaError_t error = pointer == nullptr ? cudaSuccess : w.machine.current(&context);
-    if (error == cudaSuccess && context != nullptr) error = w.machine.report_fault(*context);
+    if (error == cudaSuccess && context != nullptr) {
+      w.streams.drain(*context);
+      error = w.machine.report_fault(*context);
+    }
     return error != cudaSuccess ? error : w.machine.release(pointer, false);
   });
   api->malloc_host = unsafe_in_capture<void**, std::size_t>(
       world, [](World& w, void** pointer, std::size_t bytes) { return w.machine.allocate(pointer, bytes, true); });
-  api->free_host =
-      unsafe_in_capture<void*>(world, [](World& w, void* pointer) { return w.machine.release(pointer, true); });
+  api->free_host = unsafe_in_capture<void*>(world, [](World& w, void* pointer) {
+    Context* context = nullptr;
+    if (w.machine.current(&context) == cudaSuccess && context != nullptr) w.streams.drain(*context);
+    return w.machine.release(pointer, true);
+  });
   api->memcpy_async = locked<void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t>(world, copy);
   api->memset_async = locked<void*, int, std::size_t, cudaStream_t>(world, set_bytes);
 }
@@ -140,6 +158,10 @@ void add_devices_and_memory(const std::shared_ptr<World>& world, CudaApi* api) {
 void add_streams_and_events(const std::shared_ptr<World>& world, CudaApi* api) {
   api->stream_create_with_flags = locked<cudaStream_t*, unsigned>(
       world, [](World& w, cudaStream_t* stream, unsigned flags) { return w.streams.create(stream, flags); });
+  api->stream_create_with_priority = locked<cudaStream_t*, unsigned, int>(
+      world, [](World& w, cudaStream_t* stream, unsigned flags, int) { return w.streams.create(stream, flags); });
+  api->device_get_stream_priority_range = locked<int*, int*>(
+      world, [](World& w, int* least, int* greatest) { return w.streams.priority_range(least, greatest); });
   api->stream_destroy = locked<cudaStream_t>(world, [](World& w, cudaStream_t s) { return w.streams.destroy(s); });
   api->stream_synchronize =
       locked<cudaStream_t>(world, [](World& w, cudaStream_t s) { return w.streams.synchronize(s); });

@@ -1,7 +1,8 @@
-// Streams and events: eager execution and the default-stream rules.
+// Streams and events: eager execution, queues of occupied streams and the default-stream rules.
 #include "platform/simulator/streams.h"
 
 #include <bit>
+#include <utility>
 
 namespace lt_audit::simulator {
 namespace {
@@ -42,6 +43,15 @@ void Streams::on_context_death(const Context& context) {
   for (Stream* stream : all_streams()) {
     if (stream->context == &context && stream->capture != nullptr) leave_capture(std::shared_ptr(stream->capture));
   }
+  const auto drop_queue = [&](Stream& stream) {
+    if (stream.context != &context) return;
+    // Nobody has to wait for work that is gone.
+    for (const Waiting& waiting : std::exchange(stream.queue, {})) {
+      if (waiting.marks != nullptr) waiting.marks->reached = true;
+    }
+  };
+  for (Stream* stream : all_streams()) drop_queue(*stream);
+  for (const auto& [key, stream] : legacy_) drop_queue(*stream);
   std::erase_if(streams_, [&](const auto& entry) { return entry.second->context == &context; });
   std::erase_if(legacy_, [&](const auto& entry) { return entry.first == &context; });
   std::erase_if(per_thread_, [&](const auto& entry) { return entry.first.first == &context; });
@@ -77,9 +87,20 @@ cudaError_t Streams::create(cudaStream_t* stream, unsigned flags) {
   return cudaSuccess;
 }
 
+cudaError_t Streams::priority_range(int* least, int* greatest) {
+  Context* context = nullptr;
+  if (const cudaError_t error = machine_.current(&context); error != cudaSuccess) return error;
+  // As an H200 has them.
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+
 cudaError_t Streams::destroy(cudaStream_t handle) {
   Stream* stream = nullptr;
   if (const cudaError_t error = find(streams_, handle, &stream); error != cudaSuccess) return error;
+  // What waits runs all the same (cuda_runtime_api.h 13.0, cudaStreamDestroy).
+  drain(*stream);
   if (stream->capture != nullptr) leave_capture(std::shared_ptr(stream->capture));
   for (auto& [key, event] : events_) {
     if (event->captured_on == stream) event->captured_on = nullptr;
@@ -96,6 +117,44 @@ void Streams::touch(Stream& stream) {
   if (position != stream.capture->unjoined.end()) position->second = true;
 }
 
+cudaError_t Streams::occupy(Stream& stream) {
+  if (const cudaError_t error = submit(stream, {nullptr, {}, [] {}}); error != cudaSuccess) return error;
+  if (stream.capture == nullptr) stream.occupied = true;
+  return cudaSuccess;
+}
+
+void Streams::drain(Stream& stream, const Marker* until) {
+  while (!stream.queue.empty() && (until == nullptr || !until->reached)) {
+    const Waiting next = std::move(stream.queue.front());
+    stream.queue.pop_front();
+    if (next.after != nullptr && !next.after->reached) drain(*next.after->stream, next.after.get());
+    if (next.work.run != nullptr) machine_.execute(next.work);
+    if (next.marks == nullptr) continue;
+    next.marks->reached = true;
+    next.marks->time = std::chrono::steady_clock::now();
+  }
+  if (stream.queue.empty()) stream.occupied = false;
+}
+
+void Streams::drain(const Context& context) {
+  for (Stream* stream : all_streams()) {
+    if (stream->context == &context) drain(*stream);
+  }
+  const auto legacy = legacy_.find(&context);
+  if (legacy != legacy_.end()) drain(*legacy->second);
+}
+
+void Streams::keep_legacy_order(const Stream& stream) {
+  if (stream.legacy) {
+    for (Stream* other : all_streams()) {
+      if (other->context == stream.context && other->blocking) drain(*other);
+    }
+  } else if (stream.blocking) {
+    const auto legacy = legacy_.find(stream.context);
+    if (legacy != legacy_.end()) drain(*legacy->second);
+  }
+}
+
 cudaError_t Streams::submit(Stream& stream, Work work) {
   work.context = stream.context;
   if (stream.capture != nullptr) {
@@ -109,7 +168,12 @@ cudaError_t Streams::submit(Stream& stream, Work work) {
     invalidate_captures(*stream.context, true, &any);
     if (any) return cudaErrorStreamCaptureImplicit;
   }
-  machine_.execute(work);
+  keep_legacy_order(stream);
+  if (stream.busy()) {
+    stream.queue.push_back({std::move(work), nullptr, nullptr});
+  } else {
+    machine_.execute(work);
+  }
   return cudaSuccess;
 }
 
@@ -124,7 +188,9 @@ cudaError_t Streams::synchronize(cudaStream_t handle) {
     bool any = false;
     invalidate_captures(*stream->context, true, &any);
     if (any) return cudaErrorStreamCaptureImplicit;
+    keep_legacy_order(*stream);
   }
+  drain(*stream);
   return machine_.report_fault(*stream->context);
 }
 
@@ -134,6 +200,7 @@ cudaError_t Streams::synchronize_device() {
   bool any = false;
   invalidate_captures(*context, false, &any);
   if (any) return cudaErrorStreamCaptureUnsupported;
+  drain(*context);
   return machine_.report_fault(*context);
 }
 
@@ -168,8 +235,14 @@ cudaError_t Streams::record_event(cudaEvent_t handle, cudaStream_t stream_handle
   if (const cudaError_t error = submit(*stream, {nullptr, {}, [] {}}); error != cudaSuccess) return error;
   event->capture.reset();
   event->captured_on = nullptr;
-  event->recorded = true;
-  event->time = std::chrono::steady_clock::now();
+  event->marker = std::make_shared<Marker>();
+  event->marker->stream = stream;
+  if (stream->busy()) {
+    stream->queue.push_back({{}, nullptr, event->marker});
+  } else {
+    event->marker->reached = true;
+    event->marker->time = std::chrono::steady_clock::now();
+  }
   return cudaSuccess;
 }
 
@@ -180,6 +253,8 @@ cudaError_t Streams::synchronize_event(cudaEvent_t handle) {
     if (const auto capture = event->capture.lock()) capture->valid = false;
     return cudaErrorCapturedEvent;
   }
+  const auto marker = event->marker;
+  if (marker != nullptr && !marker->reached) drain(*marker->stream, marker.get());
   return machine_.report_fault(*event->context);
 }
 
@@ -190,8 +265,11 @@ cudaError_t Streams::elapsed_time(float* milliseconds, cudaEvent_t start, cudaEv
   if (const cudaError_t error = find(events_, start, &first); error != cudaSuccess) return error;
   if (const cudaError_t error = find(events_, end, &last); error != cudaSuccess) return error;
   if (first->captured_on != nullptr || last->captured_on != nullptr) return cudaErrorCapturedEvent;
-  if (!first->recorded || !last->recorded || first->context != last->context) return cudaErrorInvalidResourceHandle;
-  *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
+  if (first->marker == nullptr || last->marker == nullptr || first->context != last->context) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (!first->marker->reached || !last->marker->reached) return cudaErrorNotReady;
+  *milliseconds = std::chrono::duration<float, std::milli>(last->marker->time - first->marker->time).count();
   return cudaSuccess;
 }
 
@@ -202,9 +280,14 @@ cudaError_t Streams::wait_event(cudaStream_t stream_handle, cudaEvent_t handle) 
   if (const cudaError_t error = find(events_, handle, &event); error != cudaSuccess) return error;
   const auto capture = event->capture.lock();
   if (event->captured_on == nullptr || capture == nullptr) {
-    if (stream->capture == nullptr) return submit(*stream, {nullptr, {}, [] {}});
+    if (stream->capture == nullptr) {
+      const cudaError_t error = submit(*stream, {nullptr, {}, [] {}});
+      const bool pending = event->marker != nullptr && !event->marker->reached;
+      if (error == cudaSuccess && pending) stream->queue.push_back({{}, event->marker, nullptr});
+      return error;
+    }
     // A capturing stream may not depend on work outside of the capture; an event that was never recorded is no work.
-    if (!event->recorded) return cudaSuccess;
+    if (event->marker == nullptr) return cudaSuccess;
     stream->capture->valid = false;
     return cudaErrorStreamCaptureIsolation;
   }

@@ -1,8 +1,10 @@
 // Streams, events, capture and graphs of the simulated machine. Work runs at the call, in order, unless the stream
-// captures.
+// captures or is occupied. What is enqueued behind the kernel that occupies a stream waits until something waits for
+// it: the latest time that CUDA's rules allow, so that work that does not wait for it as it should shows.
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <thread>
@@ -25,8 +27,26 @@ struct Capture {
   std::map<Stream*, bool> unjoined;
 };
 
+/// One record of an event: a point in the order of a stream.
+struct Marker {
+  Stream* stream = nullptr;
+  bool reached = false;
+  std::chrono::steady_clock::time_point time;
+};
+
+/// What waits on a stream, in its order.
+struct Waiting {
+  Work work;
+  /// Another stream's point that must be reached first, and this stream's that is reached then.
+  std::shared_ptr<Marker> after;
+  std::shared_ptr<Marker> marks;
+};
+
 struct Stream {
   Stream(Context* owner, bool is_blocking, bool is_legacy) : context(owner), blocking(is_blocking), legacy(is_legacy) {}
+
+  /// Later work waits too.
+  bool busy() const { return occupied || !queue.empty(); }
 
   Context* context = nullptr;
   /// Synchronises with the legacy stream (created without cudaStreamNonBlocking).
@@ -35,12 +55,15 @@ struct Stream {
   std::shared_ptr<Capture> capture;
   /// Counts what was captured on the stream.
   std::size_t captured_work = 0;
+  /// A kernel that takes its time is in front of the queue.
+  bool occupied = false;
+  std::deque<Waiting> queue;
 };
 
 struct Event {
   Context* context = nullptr;
-  bool recorded = false;
-  std::chrono::steady_clock::time_point time;
+  /// The last record outside of a capture; null when there was none.
+  std::shared_ptr<Marker> marker;
   /// Set when the last record was captured: the capture and the stream it was recorded on.
   std::weak_ptr<Capture> capture;
   Stream* captured_on = nullptr;
@@ -55,6 +78,9 @@ class Streams {
   explicit Streams(Machine& machine);
 
   cudaError_t create(cudaStream_t* stream, unsigned flags);
+  /// Priorities order what runs at one time, which nothing does here: one out of range is clamped, as the CUDA runtime
+  /// does (cuda_runtime_api.h 13.0, cudaStreamCreateWithPriority).
+  cudaError_t priority_range(int* least, int* greatest);
   cudaError_t destroy(cudaStream_t handle);
   cudaError_t synchronize(cudaStream_t handle);
   cudaError_t synchronize_device();
@@ -86,6 +112,13 @@ class Streams {
   /// capturing blocking stream, which also invalidates that capture.
   cudaError_t submit(Stream& stream, Work work);
 
+  /// From here on work of the stream waits; captured, it is a node that does nothing.
+  cudaError_t occupy(Stream& stream);
+  /// Runs what waits on the stream, up to a point of it when one is given.
+  void drain(Stream& stream, const Marker* until = nullptr);
+  /// Runs what waits in a context.
+  void drain(const Context& context);
+
   /// A call that CUDA names potentially unsafe under capture (cudaMalloc is its example): refused, and the capture
   /// invalidated, when this thread has a capture that is not relaxed, or any thread a global one.
   cudaError_t unsafe_call();
@@ -101,6 +134,8 @@ class Streams {
   void invalidate_captures(const Context& context, bool blocking_only, bool* any);
   void leave_capture(const std::shared_ptr<Capture>& capture);
   static void touch(Stream& stream);
+  /// The implicit order between the legacy stream and the blocking ones of its context: what came first has run.
+  void keep_legacy_order(const Stream& stream);
 
   Machine& machine_;
   std::uintptr_t handles_ = 0x1000;
