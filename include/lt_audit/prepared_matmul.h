@@ -96,6 +96,9 @@ class PreparedMatmul {
   /// library refused one.
   bool describe(Observation& observation);
   cublasLtMatmulDesc_t desc() const;
+  cublasLtMatrixLayout_t a_layout() const;
+  cublasLtMatrixLayout_t b_layout() const;
+  cublasLtMatrixLayout_t c_layout() const;
   cublasLtMatrixLayout_t d_layout() const;
   cublasLtMatmulPreference_t preference() const;
   /// Destroy what describe made, now; nothing else may be called that needs it.
@@ -148,6 +151,8 @@ class PreparedMatmul {
   /// From here on D is expected to hold this other matmul's bias, as filled there: for a descriptor that points at it.
   /// `other` may be this matmul itself.
   void expect_bias_of(const PreparedMatmul& other);
+  /// The same with the first column of this matmul's C for a bias: for a C whose columns are all that one (ldc = 0).
+  void expect_c_as_bias();
 
   /// Compares all memory with what `expected`, a problem with the same buffers and perhaps other scalars or another
   /// epilogue, makes of the last fill. Sets Observation::verification, or its end when the context is lost. Work on

@@ -135,12 +135,12 @@ std::optional<std::string> cannot_place(const NamedOperand& operand) {
                        size, operand.name, size);
   }
   // Checked in floating point first: the product of untrusted sizes may not fit 64 bits.
-  const double outer = static_cast<double>(std::max(operand.shape.rows, operand.shape.cols));
-  const double bytes =
-      (static_cast<double>(operand.shape.batch_count) * static_cast<double>(operand.shape.batch_stride) +
-       outer * static_cast<double>(operand.shape.ld)) *
-          static_cast<double>(size) +
-      static_cast<double>(operand.shape.plane_offset);
+  const auto& shape = operand.shape;
+  const bool by_row = shape.order == CUBLASLT_ORDER_ROW;
+  const double lines = static_cast<double>(by_row ? shape.rows : shape.cols);
+  const double bytes = (static_cast<double>(shape.batch_count) * static_cast<double>(shape.batch_stride) +
+                        lines * static_cast<double>(shape.ld) + static_cast<double>(by_row ? shape.cols : shape.rows)) *
+                       static_cast<double>(size);
   if (bytes > 0x1p46) return fmt::format("{} needs more than 64 TiB", operand.name);
   return cannot_place_plane(operand);
 }

@@ -91,5 +91,23 @@ TEST_F(EngineOnGpu, SeesAChangedInputOfALargeProduct) {
   EXPECT_EQ(outcome_of(observation), Outcome::input_changed);
 }
 
+TEST_F(EngineOnGpu, SeesDefectsBehindTheFirst2To32Bytes) {
+  // D spans 2^31 elements of 2 bytes; what is spoilt lies in its middle, between its columns or behind it.
+  const auto problem = problem_from_text("m=1024,n=65,k=64,a=f16,ldd=33554416");
+  const auto seen_with = [&](const char* fault, const MatmulProblem& p) {
+    return MatmulEngine(inject_fault(*platform_, fault), {}).run(p);
+  };
+  const auto right = MatmulEngine(*platform_, {}).run(problem);
+  if (!right.not_run.empty()) GTEST_SKIP() << right.not_run;
+  EXPECT_EQ(outcome_of(right), Outcome::correct) << describe(right);
+  EXPECT_EQ(seen_with("guard-overwritten", problem).verification->bytes_behind_d, 8U);
+  EXPECT_GT(seen_with("padding-overwritten", problem).verification->padding_bytes_changed, 0U);
+  const auto i8 = problem_from_text("m=1024,n=65,k=64,ta=t,a=i8,d=i32,ldd=33554416");
+  const auto wrong = seen_with("wrong-element", i8);
+  if (!wrong.not_run.empty()) GTEST_SKIP() << wrong.not_run;
+  EXPECT_EQ(wrong.verification->wrong, 1U);
+  EXPECT_EQ(wrong.verification->first_col, 32);
+}
+
 }  // namespace
 }  // namespace lt_audit

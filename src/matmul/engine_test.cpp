@@ -7,6 +7,8 @@
 
 #include "lt_audit/measured_facts.h"
 #include "lt_audit/verdict.h"
+#include "matmul/exact_inputs.h"
+#include "matmul/verifier.h"
 #include "platform/platforms.h"
 #include "workload/problem_text.h"
 
@@ -142,6 +144,19 @@ TEST(Engine, AChangedInputOfALargeProblemIsFoundByItsFingerprint) {
   const auto changed = run(text, "input-changed");
   EXPECT_EQ(outcome_of(changed), Outcome::input_changed);
   EXPECT_EQ(changed.verification->a_bytes_changed, 1U);
+}
+
+TEST(Engine, AVectorIsComparedAndNeedsNoTablesLargerThanItself) {
+  const auto platform = make_simulator_platform({});
+  const Verifier verifier(platform, nullptr, 1);
+  const auto scratch = [&verifier](const char* text) {
+    const auto problem = problem_from_text(text);
+    return verifier.scratch_bytes(problem, choose_inputs(problem, 1));
+  };
+  EXPECT_EQ(scratch("m=2147483647,n=1,k=1,a=f16"), 0U);
+  EXPECT_EQ(scratch("m=1,n=2147483647,k=1,a=f16"), 0U);
+  EXPECT_GT(scratch("m=1536,n=64,k=14688,a=f32"), 0U);
+  EXPECT_GT(scratch("m=1048576,n=1,k=2056,a=f16"), 0U) << "4 GiB are not compared element by element";
 }
 
 TEST(Engine, MoreThanTheMemoryIsNotRunAndSaysWhy) {

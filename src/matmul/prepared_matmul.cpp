@@ -130,6 +130,9 @@ cudaStream_t PreparedMatmul::stream() const { return state_->bench->stream(); }
 
 bool PreparedMatmul::describe(Observation& observation) { return state_->call.describe(observation); }
 cublasLtMatmulDesc_t PreparedMatmul::desc() const { return state_->call.desc().get(); }
+cublasLtMatrixLayout_t PreparedMatmul::a_layout() const { return state_->call.a_layout().get(); }
+cublasLtMatrixLayout_t PreparedMatmul::b_layout() const { return state_->call.b_layout().get(); }
+cublasLtMatrixLayout_t PreparedMatmul::c_layout() const { return state_->call.c_layout().get(); }
 cublasLtMatrixLayout_t PreparedMatmul::d_layout() const { return state_->call.d_layout().get(); }
 cublasLtMatmulPreference_t PreparedMatmul::preference() const { return state_->call.preference().get(); }
 void PreparedMatmul::destroy_desc() { state_->call.desc().reset(); }
@@ -247,6 +250,8 @@ void PreparedMatmul::expect_bias_of(const PreparedMatmul& other) {
   state_->expected_bias.reset();
   if (&other != this) state_->expected_bias = other.state_->inputs.bias;
 }
+
+void PreparedMatmul::expect_c_as_bias() { state_->expected_bias = state_->inputs.c; }
 
 bool PreparedMatmul::verify(Observation& observation, const MatmulProblem& expected) {
   auto& state = *state_;

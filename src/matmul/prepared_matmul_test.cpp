@@ -103,6 +103,20 @@ TEST_F(PreparedMatmulTest, ExpectsTheBiasOfAnother) {
   EXPECT_FALSE(matmul.verify(observation));
 }
 
+TEST_F(PreparedMatmulTest, ExpectsTheFirstColumnOfCAsTheBias) {
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  matmul.fill();
+  const void* column = matmul.pointers().c;
+  ASSERT_EQ(
+      platform.lt.matmul_desc_set_attribute(matmul.desc(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &column, sizeof column),
+      CUBLAS_STATUS_SUCCESS);
+  call(matmul, algo);
+  EXPECT_FALSE(matmul.verify(observation));
+  matmul.expect_c_as_bias();
+  EXPECT_TRUE(matmul.verify(observation)) << describe(observation);
+}
+
 TEST_F(PreparedMatmulTest, UntouchedMeansThatNothingWasWritten) {
   auto matmul = session.prepare(problem);
   const auto* algo = ready(matmul);

@@ -185,6 +185,14 @@ bool is_linear(const MatmulProblem& p) {
          !table(p.scale_a) && !table(p.scale_b) && !p.scale_d && !p.amax_d;
 }
 
+/// What the product reads and writes.
+std::size_t matrix_bytes(const MatmulProblem& p) {
+  const auto bytes = [](const MatrixShape& shape) {
+    return static_cast<std::size_t>(shape.rows * shape.cols) * bytes_of(shape.type);
+  };
+  return bytes(shape_a(p)) + bytes(shape_b(p)) + bytes(shape_d(p));
+}
+
 bool inputs_changed(const VerificationRecord& record) {
   return std::any_of(std::begin(record.changed), std::end(record.changed),
                      [](unsigned long long count) { return count != 0; });
@@ -206,6 +214,8 @@ Verifier::Verifier(const Platform& platform, cudaStream_t stream, std::uint64_t 
 
 bool Verifier::uses_freivalds(const MatmulProblem& p, const ExactInputs& inputs) const {
   if (!inputs.exact_in_d || !is_linear(p) || p.in_place || p.batch_count != 1) return false;
+  // A vector as long as 2^31 would need tables of 160 GiB, and its short sums are quickly compared.
+  if (product_scratch_bytes(p.m, p.n, p.k, kVectors) > matrix_bytes(p)) return false;
   const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count) *
                           static_cast<double>(std::max<std::int64_t>(inputs.terms, 1));
   return products > kMostComparedProducts;

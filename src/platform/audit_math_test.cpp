@@ -146,6 +146,26 @@ TEST(ValuePatterns, AReaderGivesTheSameInAnyOrder) {
   }
 }
 
+TEST(Divisors, DivideExactlyOnBothSidesOfThirtyTwoBits) {
+  constexpr std::int64_t k2p31 = std::int64_t{1} << 31;
+  constexpr std::int64_t k2p32 = std::int64_t{1} << 32;
+  for (const std::int64_t divisor : {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{52301824},
+                                     k2p31 - 1, k2p31, k2p31 + 1, k2p32 - 1, k2p32, k2p32 + 1, 3 * k2p32}) {
+    const Divisor by(divisor);
+    for (const std::int64_t dividend : {std::int64_t{0}, divisor - 1, divisor, divisor + 1, k2p31 - 1, k2p31, k2p32 - 1,
+                                        k2p32, k2p32 + 1, 5 * divisor - 1, 5 * divisor, 64 * k2p32 + 7}) {
+      EXPECT_EQ(by.quotient(dividend), dividend / divisor) << dividend << " / " << divisor;
+    }
+  }
+}
+
+TEST(ElementIndices, GoBeyondThirtyTwoBits) {
+  MatrixShape shape{CUDA_R_16F, 1024, 65, 52301824, CUBLASLT_ORDER_COL, 2, std::int64_t{1} << 33};
+  EXPECT_EQ(element_index(shape, 1023, 64, 1), (std::int64_t{1} << 33) + 64 * std::int64_t{52301824} + 1023);
+  shape.order = CUBLASLT_ORDER_ROW;
+  EXPECT_EQ(element_index(shape, 1023, 64, 0), 1023 * std::int64_t{52301824} + 64);
+}
+
 TEST(RandomVectors, EntriesFillThirtyTwoBitsAndDifferFromVectorToVector) {
   std::uint32_t seen = 0;
   double mean = 0;

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "platform/kernel_test_problem.h"
 #include "platform/product_math.h"
+#include "platform/region_math.h"
 
 namespace lt_audit {
 namespace {
@@ -305,6 +309,68 @@ TEST_F(HostKernels, FreivaldsRefusesAnAlphaThatIsNoShortFraction) {
   const HostMemoryBlock memory(problem);
   VerificationRecord record;
   EXPECT_EQ(host_kernel_table().freivalds(problem.product(memory.regions()), &record, nullptr), cudaErrorInvalidValue);
+}
+
+TEST(Regions, PlacesAreRightBeyondThirtyTwoBits) {
+  // 65 columns over 2^32 elements and two batches behind each other: 32 GiB that nobody has to allocate for this.
+  constexpr std::int64_t kLd = (std::int64_t{1} << 26) + 16;
+  constexpr std::int64_t kStride = 65 * kLd;
+  Region region;
+  region.role = RegionRole::d;
+  region.shape = {CUDA_R_32F, 1024, 65, kLd, CUBLASLT_ORDER_COL, 2, kStride};
+  region.data_offset = 65536;
+  region.bytes = 65536 + static_cast<std::size_t>(region.shape.span()) * 4 + 65536;
+  const RegionWork work = make_region_work(region);
+  EXPECT_EQ(work.span, region.shape.span());
+  EXPECT_EQ(work.chunks * kChunkBytes, static_cast<std::int64_t>(region.bytes));
+  for (const std::int64_t batch : {0, 1}) {
+    for (const std::int64_t major : {0, 1, 63, 64}) {
+      const std::int64_t first = batch * kStride + major * kLd;
+      const auto place = locate(work, first + 1023);
+      EXPECT_TRUE(place.is_element && place.batch == batch && place.major == major && place.minor == 1023) << first;
+      EXPECT_EQ(kind_of_byte(work, 65536 + (first + 1023) * 4 + 3), ByteKind::element) << first;
+      const bool is_last = batch == 1 && major == 64;
+      EXPECT_EQ(kind_of_byte(work, 65536 + (first + 1024) * 4), is_last ? ByteKind::behind : ByteKind::padding)
+          << first;
+    }
+  }
+}
+
+TEST(Regions, ASingleColumnIsAllElementsWhateverItsLeadingDimension) {
+  Region region;
+  region.role = RegionRole::b;
+  region.content = RegionContent::values;
+  region.shape = {CUDA_R_16F, 64, 1, 1, CUBLASLT_ORDER_COL, 1, 0};
+  region.data_offset = 256;
+  region.bytes = 1024;
+  const RegionWork work = make_region_work(region);
+  EXPECT_EQ(work.span, 64);
+  for (const std::int64_t index : {0, 1, 63}) EXPECT_TRUE(locate(work, index).is_element) << index;
+}
+
+TEST(Regions, PaddingIsPoisonUpToTheLastElementBeforeAColumn) {
+  // A column of 5 in 64 elements: chunks of 8 that lie in the padding, at its borders, and in a gap between batches.
+  std::vector<std::uint8_t> memory(4096);
+  RegionSet set;
+  set.count = 1;
+  Region& region = set.region[0];
+  region.role = RegionRole::b;
+  region.content = RegionContent::values;
+  region.shape = {CUDA_R_16F, 5, 3, 64, CUBLASLT_ORDER_COL, 2, 256};
+  region.pattern = {1, 4, 1, false};
+  region.begin = memory.data();
+  region.data_offset = 256;
+  region.bytes = memory.size();
+  prepare_on_host({set});
+  const RegionWork work = make_region_work(region);
+  for (std::int64_t byte = 0; byte < static_cast<std::int64_t>(memory.size()); ++byte) {
+    if (kind_of_byte(work, byte) == ByteKind::element) continue;
+    ASSERT_EQ(memory[static_cast<std::size_t>(byte)], region.poison) << byte;
+  }
+  for (const std::int64_t element : {0, 4, 64, 132, 256, 388}) {
+    const double value = decode(CUDA_R_16F, memory.data() + 256 + 2 * element);
+    EXPECT_TRUE(std::abs(value) >= 1 && std::abs(value) <= 4) << element << ": " << value;
+  }
 }
 
 }  // namespace

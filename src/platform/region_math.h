@@ -90,6 +90,14 @@ __host__ __device__ inline ElementPlace locate(const RegionWork& work, std::int6
   return place;
 }
 
+/// True when so many elements from the place on lie behind one column and before the next: most of a region whose
+/// leading dimension is far above its rows.
+__host__ __device__ inline bool is_inside_padding(const RegionWork& work, const ElementPlace& place,
+                                                  std::int64_t elements) {
+  return work.plane == 0 && !place.is_element && !work.interleaved && place.major < work.majors &&
+         place.minor >= work.minors && place.minor + elements <= work.ld.value();
+}
+
 /// fill_chunk for a chunk that is not inside one column: borders of the matrix, of columns and of batches. Out of line,
 /// since its dynamic indices would put the common path's registers into local memory. Writes whole elements:
 /// through single bytes, converted 16-bit values came out wrong (nvcc 13.0.88, sm_90).
@@ -127,6 +135,10 @@ __host__ __device__ inline void fill_chunk(const RegionWork& work, PatternReader
     return;
   }
   const ElementPlace place = locate_in_plane(work, first < 0 ? 0 : first);
+  if (is_inside_padding(work, place, kElements) && first >= 0 && first + kElements <= work.span) {
+    memset(&chunk, work.poison, sizeof chunk);
+    return;
+  }
   // Planar matrices are rare: the long way costs the others one comparison.
   if (first < 0 || first + kElements > work.span || !place.is_element || place.minor + kElements > work.minors ||
       work.plane != 0) {
@@ -169,7 +181,9 @@ inline RegionWork make_region_work(const Region& region) {
   const bool by_col = shape.order == CUBLASLT_ORDER_COL;
   work.minors = by_col ? shape.rows : shape.cols;
   work.majors = by_col ? shape.cols : shape.rows;
-  const std::int64_t ld = shape.ld > 0 ? shape.ld : 1;
+  // Of a single column no leading dimension is used; one below its length would make padding of its elements.
+  const std::int64_t least = work.majors == 1 && work.minors > 0 ? work.minors : 1;
+  const std::int64_t ld = shape.ld > least ? shape.ld : least;
   work.ld = Divisor(ld);
   work.batch_count = shape.batch_stride > 0 ? shape.batch_count : 1;
   const std::int64_t stride = work.batch_count > 1 ? shape.batch_stride : 1;
