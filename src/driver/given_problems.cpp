@@ -32,6 +32,7 @@ constexpr std::array kRemedies{
     RuleRemedy{"conjugate-row-order",
                "keep A, B, C and D in one order, or write the conjugate in a kernel of your own and use CUBLAS_OP_T"},
     RuleRemedy{"d-batches-overlap", "set the batch stride of D to at least ldd times the columns of D"},
+    RuleRemedy{"dimension-above-int32", "split the product so that m, n and k are below 2147483648"},
     RuleRemedy{"emulation", "use CUBLAS_COMPUTE_32F or CUBLAS_COMPUTE_64F on this GPU"},
     RuleRemedy{"epilogue-operand-gradient",
                "for bgrada store A so that TRANSA = CUBLAS_OP_N, for bgradb B so that TRANSB = CUBLAS_OP_T, or sum in "
@@ -50,6 +51,7 @@ constexpr std::array kRemedies{
     RuleRemedy{"int8-multiples-of-4", "pad m, k and the leading dimensions to multiples of 4"},
     RuleRemedy{"int8-needs-tn",
                "store A transposed and call with CUBLASLT_MATMUL_DESC_TRANSA = CUBLAS_OP_T, TRANSB = CUBLAS_OP_N"},
+    RuleRemedy{"k-of-zero", "do not call with k of 0: fill D with beta * C"},
     RuleRemedy{"ld", "set every leading dimension to at least the rows (order col) or columns (order row)"},
     RuleRemedy{"plane-below-16", "make CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET a multiple of 16 bytes"},
     RuleRemedy{"pointer-below-promise",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <span>
 
 #include "model/contract_parts.h"
@@ -145,10 +146,23 @@ std::optional<Promise> refuse_shape(const MatmulProblem& p) {
     return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "zero-dimension",
                    "m and n of 0 are documented nowhere");
   }
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
+  if (p.m > kLargest || p.n > kLargest || p.k > kLargest) {
+    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "dimension-above-int32",
+                   "usually only numbers of rows and columns that an int32 can express are supported (cublasLt.h "
+                   "13.1.0, CUBLASLT_MATRIX_LAYOUT_ROWS and _COLS, lines 1121-1135)");
+  }
   const std::array shapes{shape_a(p), shape_b(p), shape_c(p), shape_d(p)};
   for (const auto& s : shapes) {
-    const std::int64_t inner = s.order == CUBLASLT_ORDER_ROW ? s.cols : s.rows;
+    const bool by_row = s.order == CUBLASLT_ORDER_ROW;
+    const std::int64_t inner = by_row ? s.cols : s.rows;
     if (s.ld < inner) {
+      if ((by_row ? s.rows : s.cols) <= 1) {
+        return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "ld-of-one-line",
+                       "a single column (order col) or row (order row) overlaps with nothing, whatever its leading "
+                       "dimension; the header asks for no overlap and gives rows as the example (cublasLt.h 13.1.0, "
+                       "CUBLASLT_MATRIX_LAYOUT_LD, lines 1137-1143)");
+      }
       return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "ld-below-rows",
                      "a leading dimension below the rows (order col) or columns (order row) makes columns overlap "
                      "(cublasLt.h 13.1.0, CUBLASLT_MATRIX_LAYOUT_LD, line 1142)");
@@ -163,6 +177,16 @@ std::optional<Promise> refuse_shape(const MatmulProblem& p) {
   if (p.batch_count > 1 && d.batch_stride < one_matrix) {
     return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "d-batches-overlap",
                    "matrices of D that overlap between batches are documented nowhere");
+  }
+  if (std::any_of(shapes.begin(), shapes.end(), [](const MatrixShape& s) { return s.ld > kLargest; })) {
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "ld-above-int32",
+                   "a leading dimension is an int64 without a documented limit (cublasLt.h 13.1.0, "
+                   "CUBLASLT_MATRIX_LAYOUT_LD, lines 1137-1145); 13.1.0 says that it must not exceed 2147483647");
+  }
+  if (p.k == 0) {
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "k-of-zero",
+                   "D = alpha A B + beta C with an empty sum is beta C; that k may be 0 is said only by a release note "
+                   "that mends it (4614629, release notes 12.6)");
   }
   return std::nullopt;
 }

@@ -224,7 +224,7 @@ struct RuleCase {
 };
 
 TEST(Contract, EachRuleDecidesItsProblem) {
-  const std::array<RuleCase, 53> cases{{
+  const auto cases = std::to_array<RuleCase>({
       {"m=64,n=64,k=64,a=c16,d=c32", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=c16,plane_a=0", "types-unlisted", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=c16,plane_d=0", "types-unlisted", RefusedBy::heuristic},
@@ -277,13 +277,22 @@ TEST(Contract, EachRuleDecidesItsProblem) {
       {"m=64,n=64,k=64,ta=t,a=i8,d=i32,alpha=2", "int8-alpha-beta", RefusedBy::matmul},
       {"m=64,n=64,k=64,ta=t,a=i8,d=i32,epilogue=relu", "int8-default-epilogue", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,lda=63", "ld-below-rows", RefusedBy::heuristic},
+      {"m=64,n=1,k=64,a=f16,ldb=1", "ld-of-one-line", RefusedBy::heuristic},
+      {"m=64,n=2,k=64,a=f16,ldb=1", "ld-below-rows", RefusedBy::heuristic},
+      {"m=0,n=64,k=64,a=f16,lda=1,ldc=1,ldd=1", "zero-dimension", RefusedBy::heuristic},
+      {"m=64,n=64,k=0,a=f16,ldb=1", "k-of-zero", RefusedBy::nothing},
+      {"m=64,n=64,k=0,a=e4m3,d=bf16", "fp8-needs-tn", RefusedBy::heuristic},
+      {"m=2147483647,n=1,k=1,a=f16", "types-listed", RefusedBy::nothing},
+      {"m=64,n=2,k=64,a=f16,ldb=2147483647", "types-listed", RefusedBy::nothing},
+      {"m=64,n=2,k=64,a=f16,ldb=2147483648", "ld-above-int32", RefusedBy::nothing},
+      {"m=2147483648,n=1,k=1,a=f16", "dimension-above-int32", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,b_offset=8", "pointer-below-promise", RefusedBy::matmul},
       {"m=64,n=64,k=64,a=f16,b_offset=16", "pointer-below-promise", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,b_offset=8,b_alignment=8", "types-listed", RefusedBy::nothing},
       {"m=64,n=64,k=64,a=f16,workspace_offset=128", "workspace-256-bytes", RefusedBy::matmul},
       {"m=64,n=64,k=64,a=f16,order_d=row,epilogue=bias", "bias-row-order", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f32,compute=32f_emulated_16bfx9", "emulation-not-on-this-gpu", RefusedBy::heuristic},
-  }};
+  });
   for (const auto& entry : cases) {
     const auto promise = promise_of(problem_from_text(entry.problem), kHopper);
     EXPECT_EQ(promise.rule_id, entry.rule_id) << entry.problem;
