@@ -62,6 +62,18 @@ struct OperandPointers {
   void* workspace = nullptr;
 };
 
+/// The operands of one cublasLtMatmul: addresses and layouts.
+struct CallOperands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;
+  void* d = nullptr;
+  cublasLtMatrixLayout_t a_layout = nullptr;
+  cublasLtMatrixLayout_t b_layout = nullptr;
+  cublasLtMatrixLayout_t c_layout = nullptr;
+  cublasLtMatrixLayout_t d_layout = nullptr;
+};
+
 /// How a product is put to cuBLAS. By default cublasGemmEx, or cublasGemmStridedBatchedEx for a batch, on a handle as
 /// cublasCreate leaves it.
 struct CublasForm {
@@ -135,6 +147,12 @@ class PreparedMatmul {
   /// cublasLtMatmul with another workspace than the problem's: none, a part of it, or another size than it has.
   cublasStatus_t matmul_with_workspace(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
                                        void* workspace, std::size_t workspace_bytes) const;
+  /// What matmul hands over: the problem's operands and the layouts of describe.
+  CallOperands operands() const;
+  /// cublasLtMatmul on other operands: null, overlapping, in memory of the check's own, under another layout. Scalars
+  /// and workspace are the problem's.
+  cublasStatus_t matmul_on(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                           const CallOperands& operands) const;
 
   /// The same product through cuBLAS with the same scalars and pointer mode, recorded as the stage "cublas", with C and
   /// D in D's memory: for a problem that is in_place. Empty when it was called, and recorded with the function that

@@ -243,6 +243,10 @@ void LtCall::upload_scalars(cudaStream_t stream) {
           "cudaMemcpyAsync");
 }
 
+CallOperands LtCall::operands() const {
+  return {buffers_.a, buffers_.b, buffers_.c, buffers_.d, a_.get(), b_.get(), c_.get(), d_.get()};
+}
+
 ScalarPointers LtCall::scalars() const {
   if (problem_.pointer_mode != CUBLASLT_POINTER_MODE_DEVICE) return {alpha_.data(), beta_.data()};
   const auto* on_device = static_cast<const std::byte*>(device_scalars_.get());
@@ -255,9 +259,19 @@ cublasStatus_t LtCall::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_
 
 cublasStatus_t LtCall::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
                               void* workspace, std::size_t workspace_bytes) const {
+  return send(handle, algo, stream, operands(), workspace, workspace_bytes);
+}
+
+cublasStatus_t LtCall::matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                              const CallOperands& operands) const {
+  return send(handle, algo, stream, operands, buffers_.workspace, static_cast<std::size_t>(problem_.workspace_bytes));
+}
+
+cublasStatus_t LtCall::send(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                            const CallOperands& o, void* workspace, std::size_t workspace_bytes) const {
   const auto [alpha, beta] = scalars();
-  return platform_.lt.matmul(handle, desc_.get(), alpha, buffers_.a, a_.get(), buffers_.b, b_.get(), beta, buffers_.c,
-                             c_.get(), buffers_.d, d_.get(), algo, workspace, workspace_bytes, stream);
+  return platform_.lt.matmul(handle, desc_.get(), alpha, o.a, o.a_layout, o.b, o.b_layout, beta, o.c, o.c_layout, o.d,
+                             o.d_layout, algo, workspace, workspace_bytes, stream);
 }
 
 bool LtCall::matmul(cublasLtHandle_t handle, cudaStream_t stream, Observation& observation) const {

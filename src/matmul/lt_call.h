@@ -34,6 +34,8 @@ class LtCall {
   /// alpha and beta to the device, for pointer mode device. Asynchronous on the stream.
   void upload_scalars(cudaStream_t stream);
 
+  /// Addresses of the buffers and the layouts of describe.
+  CallOperands operands() const;
   /// What the next call gets as alpha and beta, in host or device memory as the problem says.
   ScalarPointers scalars() const;
 
@@ -41,6 +43,9 @@ class LtCall {
   /// The same with another workspace than the buffers' own.
   cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream, void* workspace,
                         std::size_t workspace_bytes) const;
+  /// The same on other operands than the buffers' own.
+  cublasStatus_t matmul(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                        const CallOperands& operands) const;
   /// The same with the chosen algorithm, as a stage. True when it returned SUCCESS.
   bool matmul(cublasLtHandle_t handle, cudaStream_t stream, Observation& observation) const;
 
@@ -52,6 +57,8 @@ class LtCall {
   MatmulPreference& preference() { return preference_; }
 
  private:
+  cublasStatus_t send(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                      const CallOperands& operands, void* workspace, std::size_t workspace_bytes) const;
   bool create_objects(Observation& observation);
   bool set_desc(Observation& observation);
   bool set_epilogue(Observation& observation);

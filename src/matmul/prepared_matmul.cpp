@@ -207,6 +207,13 @@ cublasStatus_t PreparedMatmul::matmul_with_workspace(cublasLtHandle_t handle, co
   return state_->call.matmul(handle, algo, stream, workspace, workspace_bytes);
 }
 
+CallOperands PreparedMatmul::operands() const { return state_->call.operands(); }
+
+cublasStatus_t PreparedMatmul::matmul_on(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t* algo, cudaStream_t stream,
+                                         const CallOperands& operands) const {
+  return state_->call.matmul(handle, algo, stream, operands);
+}
+
 std::string PreparedMatmul::cublas(Observation& observation, const CublasForm& form) {
   auto& state = *state_;
   const auto& problem = state.problem;

@@ -117,6 +117,31 @@ TEST_F(PreparedMatmulTest, ExpectsTheFirstColumnOfCAsTheBias) {
   EXPECT_TRUE(matmul.verify(observation)) << describe(observation);
 }
 
+TEST_F(PreparedMatmulTest, CallsOnOtherOperandsThanTheProblems) {
+  problem = problem_from_text("m=48,n=40,k=32,a=f32,beta=1");
+  auto matmul = session.prepare(problem);
+  const auto* algo = ready(matmul);
+  matmul.fill();
+  const auto own = matmul.operands();
+  EXPECT_EQ(own.a, matmul.pointers().a);
+  EXPECT_EQ(own.d, matmul.pointers().d);
+  const auto call_on = [&](const CallOperands& operands) {
+    const auto status = matmul.matmul_on(session.handle(), algo, matmul.stream(), operands);
+    EXPECT_EQ(platform.cuda.stream_synchronize(matmul.stream()), cudaSuccess);
+    return status;
+  };
+  auto changed = own;
+  changed.c = nullptr;
+  EXPECT_EQ(call_on(changed), CUBLAS_STATUS_INVALID_VALUE);
+  changed = own;
+  changed.c_layout = nullptr;
+  EXPECT_EQ(call_on(changed), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(matmul.verify_untouched(observation));
+  changed.c_layout = own.d_layout;
+  EXPECT_EQ(call_on(changed), CUBLAS_STATUS_SUCCESS);
+  EXPECT_TRUE(matmul.verify(observation)) << describe(observation);
+}
+
 TEST_F(PreparedMatmulTest, UntouchedMeansThatNothingWasWritten) {
   auto matmul = session.prepare(problem);
   const auto* algo = ready(matmul);
