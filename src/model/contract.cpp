@@ -260,10 +260,12 @@ std::optional<Promise> refuse_in_place(const MatmulProblem& p, const ContractSco
   const bool equal = shape_c(p).ld == shape_d(p).ld && p.type_c == p.type_d && p.order_c == p.order_d &&
                      shape_c(p).batch_stride == shape_d(p).batch_stride &&
                      shape_c(p).plane_offset == shape_d(p).plane_offset;
-  if (!p.in_place || scope.library_number < 130100 || equal) return std::nullopt;
-  return refuses(
-      Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "in-place-layouts-differ",
-      "C and D in the same memory need equal layouts, enforced since cuBLAS 13.1.0 (release notes 13.0 Update 2)");
+  if (!p.in_place || equal) return std::nullopt;
+  const bool enforced = scope.library_number >= 130100;
+  return refuses(enforced ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::matmul,
+                 CUBLAS_STATUS_INVALID_VALUE, "in-place-layouts-differ",
+                 "C and D in the same memory need equal layouts (cuBLAS 13.2 documentation, cublasLtMatmul), enforced "
+                 "since cuBLAS 13.1.0 (release notes 13.0 Update 2)");
 }
 
 std::optional<Promise> refuse_workspace(const MatmulProblem& p, const ContractScope& scope) {
