@@ -83,7 +83,7 @@ void run_complex_product(const Product& p) {
     const auto b = packed(p.b, p.n, p.k, false, batch);
     for (std::int64_t col = 0; col < p.n; ++col) {
       for (std::int64_t row = 0; row < p.m; ++row) {
-        Complex value = alpha * dot(a.data() + row * p.k, b.data() + col * p.k, p.k);
+        Complex value = alpha == 0.0 ? 0.0 : alpha * dot(a.data() + row * p.k, b.data() + col * p.k, p.k);
         if (beta != 0.0) value += beta * load(p.c.data, p.c.shape, index_of(p.c.shape, row, col, batch));
         store(p.d, p.d_shape, index_of(p.d_shape, row, col, batch), value);
       }

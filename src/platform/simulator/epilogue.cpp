@@ -68,7 +68,8 @@ EpilogueWriter::EpilogueWriter(const Product& product)
 void EpilogueWriter::begin_batch() { gradient_.assign(sums_d(p_.epilogue) ? static_cast<std::size_t>(p_.m) : 0, 0.0); }
 
 double EpilogueWriter::before_activation(std::int64_t batch, std::int64_t row, std::int64_t col, double sum) const {
-  double value = alpha_ * sum;
+  // alpha = 0 means that A and B are not part of the result, whatever they hold (BLAS, xGEMM).
+  double value = alpha_ == 0 ? 0 : alpha_ * sum;
   if (p_.table_a.data != nullptr && !p_.table_a.along_k()) value *= p_.table_a.at(row, 0);
   if (p_.table_b.data != nullptr && !p_.table_b.along_k()) value *= p_.table_b.at(col, 0);
   if (beta_ != 0) {

@@ -102,6 +102,18 @@ cublasStatus_t check_context(Library& library, const MatmulCall& call, Plan* pla
   return CUBLAS_STATUS_SUCCESS;
 }
 
+/// D in the memory of an input, other than exactly C's: no document allows it, and one matrix would be written while
+/// the other is read.
+bool overlaps_an_input(const MatmulCall& call, const MatmulProblem& p) {
+  const auto d_begin = std::bit_cast<std::uintptr_t>(call.d);
+  const auto overlaps = [&](const void* input, const MatrixShape& shape) {
+    const auto begin = std::bit_cast<std::uintptr_t>(input);
+    return input != nullptr && begin < d_begin + bytes_of_span(shape_d(p)) && d_begin < begin + bytes_of_span(shape);
+  };
+  return (p.k > 0 && (overlaps(call.a, shape_a(p)) || overlaps(call.b, shape_b(p)))) ||
+         (!p.in_place && p.beta != 0 && overlaps(call.c, shape_c(p)));
+}
+
 cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
   const MatmulProblem& p = plan.problem;
   // cublasLt.h 13.1.0, lines 1002-1004. The workspace's alignment is the contract's, since it depends on the version.
@@ -112,6 +124,7 @@ cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
   if ((p.k > 0 && (call.a == nullptr || call.b == nullptr)) || (call.c == nullptr && p.reads_c())) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
+  if (overlaps_an_input(call, p)) return CUBLAS_STATUS_INVALID_VALUE;
   const Attributes& desc = *plan.objects.desc;
   const bool vector = has_bias(p.epilogue) || has_bias_gradient(p.epilogue);
   if (vector && device_pointer(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER) == nullptr) return CUBLAS_STATUS_INVALID_VALUE;

@@ -73,6 +73,36 @@ TEST_F(Matmul, EveryAlgorithmGivesTheSameNumbers) {
   EXPECT_EQ(result(run), first);
 }
 
+TEST_F(Matmul, RefusesADThatOverlapsAnInput) {
+  Run run = make(uniform_problem(CUDA_R_32F, 16, 16, 16));
+  const auto own = run.pointers;
+  const auto on = [&](void* d, const float& beta) {
+    run.pointers = own;
+    run.pointers.d = d;
+    run.pointers.beta = &beta;
+    return call(run);
+  };
+  const auto inside = [](const void* input, std::ptrdiff_t bytes) { return const_cast<void*>(shifted(input, bytes)); };
+  for (const void* input : {own.a, own.b}) {
+    EXPECT_EQ(on(inside(input, 0), zero), CUBLAS_STATUS_INVALID_VALUE);
+    EXPECT_EQ(on(inside(input, -64), zero), CUBLAS_STATUS_INVALID_VALUE);
+    EXPECT_EQ(on(inside(input, 64), zero), CUBLAS_STATUS_INVALID_VALUE);
+  }
+  EXPECT_EQ(on(inside(own.c, 0), one), CUBLAS_STATUS_SUCCESS) << "C itself";
+  EXPECT_EQ(on(inside(own.c, 64), one), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+TEST_F(Matmul, LeavesAAndBOutWhenAlphaIsZero) {
+  Run run = make(uniform_problem(CUDA_R_32F, 16, 16, 16));
+  run.pointers.alpha = &zero;
+  run.pointers.beta = &one;
+  void* const nan = device_bytes(16 * 16 * sizeof(float));
+  ASSERT_EQ(cuda.memset_async(nan, 0xFF, 16 * 16 * sizeof(float), stream), cudaSuccess);
+  run.pointers.a = run.pointers.b = nan;
+  ASSERT_EQ(call(run), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(result(run), pattern(shape_c(run.problem), 4));
+}
+
 TEST_F(Matmul, SplitKWritesTheWorkspace) {
   Run run = make(uniform_problem(CUDA_R_32F, 64, 64, 1024));
   for (const auto& offered : run.objects.results) {
