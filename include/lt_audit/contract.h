@@ -51,6 +51,14 @@ Promise promise_of_types(const MatmulProblem& problem, const ContractScope& scop
 /// against real pointer alignment, workspace alignment, epilogue against order, batch. The first broken rule decides.
 Promise promise_of(const MatmulProblem& problem, const ContractScope& scope);
 
+/// Four layouts whose batch counts are not all the same; `c_differs_from_d` names the pair that the documentation speaks
+/// of since long ago.
+Promise promise_of_unequal_batch_counts(const ContractScope& scope, bool c_differs_from_d);
+
+/// The problem with its matrices named by arrays of pointers (CUBLASLT_BATCH_MODE_POINTER_ARRAY) in all four layouts,
+/// or in some of them only. The batch strides of the problem say nothing then.
+Promise promise_of_pointer_arrays(const MatmulProblem& problem, const ContractScope& scope, bool in_all_layouts);
+
 /// The alignment in bytes that a pointer of this type must have whatever is declared: 16 for FP8, 4 for INT8, the
 /// element size otherwise (cuBLAS documentation, Tensor Core Usage and cublasLtMatmul).
 std::int64_t required_alignment(const MatmulProblem& problem, cudaDataType_t type);

@@ -27,11 +27,15 @@ constexpr std::array kRemedies{
     RuleRemedy{"aux-pointer", "put aux on a 16-byte boundary and set its pointer before the query"},
     RuleRemedy{"aux-type", "leave CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE at its default"},
     RuleRemedy{"batch", "set CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT to at least 1 in all four layouts"},
+    RuleRemedy{"batch-above-65535", "keep all matrices in order col, or split the batch into calls of at most 65535"},
     RuleRemedy{"bias-type", "leave CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE at its default and convert the bias vector"},
     RuleRemedy{"bias-row-order", "keep D in CUBLASLT_ORDER_COL, or add the bias in a kernel of your own"},
     RuleRemedy{"conjugate-row-order",
                "keep A, B, C and D in one order, or write the conjugate in a kernel of your own and use CUBLAS_OP_T"},
-    RuleRemedy{"d-batches-overlap", "set the batch stride of D to at least ldd times the columns of D"},
+    RuleRemedy{
+        "d-batches-overlap",
+        "set the batch stride of D to at least ldd times the columns of D, or to the rows of D with ldd at least the "
+        "batch count times the rows"},
     RuleRemedy{"dimension-above-int32", "split the product so that m, n and k are below 2147483648"},
     RuleRemedy{"emulation", "use CUBLAS_COMPUTE_32F or CUBLAS_COMPUTE_64F on this GPU"},
     RuleRemedy{"epilogue-operand-gradient",

@@ -168,16 +168,6 @@ std::optional<Promise> refuse_shape(const MatmulProblem& p) {
                      "(cublasLt.h 13.1.0, CUBLASLT_MATRIX_LAYOUT_LD, line 1142)");
     }
   }
-  if (p.batch_count < 1) {
-    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "batch-count",
-                   "the batch count is at least 1 (cublasLt.h 13.1.0, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)");
-  }
-  const auto& d = shapes[3];
-  const std::int64_t one_matrix = (MatrixShape{d.type, d.rows, d.cols, d.ld, d.order, 1, 0}).span();
-  if (p.batch_count > 1 && d.batch_stride < one_matrix) {
-    return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_INVALID_VALUE, "d-batches-overlap",
-                   "matrices of D that overlap between batches are documented nowhere");
-  }
   if (std::any_of(shapes.begin(), shapes.end(), [](const MatrixShape& s) { return s.ld > kLargest; })) {
     return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "ld-above-int32",
                    "a leading dimension is an int64 without a documented limit (cublasLt.h 13.1.0, "
@@ -363,9 +353,10 @@ Promise promise_of_types(const MatmulProblem& p, const ContractScope& scope) {
 Promise promise_of(const MatmulProblem& p, const ContractScope& scope) {
   Promise types = promise_of_types(p, scope);
   if (types.refused_by != RefusedBy::nothing) return types;
-  const auto refusal = first_that_refuses({refuse_shape(p), refuse_fp8(p, scope), refuse_int8(p, scope),
-                                           refuse_conjugate(p), refuse_epilogue(p), refuse_scales(p, scope),
-                                           refuse_in_place(p, scope), refuse_workspace(p, scope), refuse_pointers(p)});
+  const auto refusal =
+      first_that_refuses({refuse_shape(p), refuse_batch(p, scope), refuse_fp8(p, scope), refuse_int8(p, scope),
+                          refuse_conjugate(p), refuse_epilogue(p), refuse_scales(p, scope), refuse_in_place(p, scope),
+                          refuse_workspace(p, scope), refuse_pointers(p)});
   return refusal.value_or(types);
 }
 

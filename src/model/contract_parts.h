@@ -18,6 +18,9 @@ inline Promise refuses(Expectation expectation, RefusedBy by, cublasStatus_t sta
 /// The first of them that a library refuses by; else the first that only leaves open whether the call works.
 std::optional<Promise> first_that_refuses(std::initializer_list<std::optional<Promise>> refusals);
 
+/// Batch count, and matrices of D that share memory.
+std::optional<Promise> refuse_batch(const MatmulProblem& problem, const ContractScope& scope);
+
 /// Epilogue against types, order, aux and bias.
 std::optional<Promise> refuse_epilogue(const MatmulProblem& problem);
 
