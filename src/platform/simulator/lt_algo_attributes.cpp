@@ -59,6 +59,7 @@ cublasStatus_t cap_attribute(int library_number, const cublasLtMatmulAlgo_t* alg
     case CUBLASLT_ALGO_CAP_SPLITK_SUPPORT:
     case CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT:
     case CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT:
+    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_BATCH_SUPPORT:
       return give(std::int32_t{1}, value, bytes, written);
     case CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK:
       return give(std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE}, value, bytes, written);
@@ -72,7 +73,6 @@ cublasStatus_t cap_attribute(int library_number, const cublasLtMatmulAlgo_t* alg
     case CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX:
     case CUBLASLT_ALGO_CAP_CUSTOM_MEMORY_ORDER:
     case CUBLASLT_ALGO_CAP_LD_NEGATIVE:
-    case CUBLASLT_ALGO_CAP_POINTER_ARRAY_BATCH_SUPPORT:
     case CUBLASLT_ALGO_CAP_FLOATING_POINT_EMULATION_SUPPORT:
       return give(std::int32_t{0}, value, bytes, written);
     case CUBLASLT_ALGO_CAP_POINTER_MODE_MASK:

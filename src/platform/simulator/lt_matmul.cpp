@@ -2,6 +2,8 @@
 #include "platform/simulator/lt_matmul.h"
 
 #include <bit>
+#include <cstring>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -24,6 +26,8 @@ struct Plan {
   Algorithm algorithm;
   Stream* stream = nullptr;
   bool host_mode = true;
+  /// The four matrix arguments are arrays of pointers in device memory.
+  bool pointer_arrays = false;
 };
 
 cublasStatus_t refuse(const Library& library, const Refusal& refusal) {
@@ -56,6 +60,9 @@ void complete_problem(const MatmulCall& call, Plan* plan) {
   p.scale_b_offset = offset_of(device_pointer(*plan->objects.desc, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER));
   p.workspace_offset = offset_of(call.workspace);
   p.workspace_bytes = static_cast<std::int64_t>(call.workspace_bytes);
+  plan->pointer_arrays = uses_pointer_arrays(plan->objects);
+  // The host cannot see where the members of an array point.
+  if (plan->pointer_arrays) p.a_offset = p.b_offset = p.c_offset = p.d_offset = 0;
   p.in_place = call.c == call.d;
   p.algo = call.algo == nullptr ? AlgoChoice::null : AlgoChoice::heuristic;
   plan->host_mode = p.pointer_mode == CUBLASLT_POINTER_MODE_HOST;
@@ -217,6 +224,51 @@ std::vector<Access> accesses_of(const MatmulProblem& problem, const Product& p, 
   return accesses;
 }
 
+/// One of the four arrays of pointers.
+const void* member(const void* array, std::int64_t index) {
+  const void* pointer = nullptr;
+  std::memcpy(&pointer, static_cast<const std::byte*>(array) + index * static_cast<std::int64_t>(sizeof pointer),
+              sizeof pointer);
+  return pointer;
+}
+
+/// The arrays themselves are read before anything else of the batch.
+std::vector<Access> accesses_of_arrays(const MatmulProblem& problem, const Product& p, std::uint64_t workspace_bytes) {
+  const auto bytes = static_cast<std::size_t>(problem.batch_count) * sizeof(void*);
+  std::vector<Access> accesses{{p.d, bytes}};
+  if (p.k > 0) {
+    accesses.push_back({p.a.data, bytes});
+    accesses.push_back({p.b.data, bytes});
+  }
+  if (p.beta.device_pointer != nullptr || p.beta.value != 0) accesses.push_back({p.c.data, bytes});
+  if (workspace_bytes > 0) accesses.push_back({p.workspace, workspace_bytes});
+  add_accesses_beside(problem, p, &accesses);
+  return accesses;
+}
+
+/// Matrix by matrix, each with the pointers that its members of the arrays have when the work runs; a member that
+/// nobody owns faults as on the device.
+void run_pointer_arrays(const Machine& machine, Context& context, MatmulProblem problem, const Product& batch,
+                        std::uint64_t workspace_bytes) {
+  const auto count = problem.batch_count;
+  problem.batch_count = 1;
+  Product one = batch;
+  for (auto* shape : {&one.a.shape, &one.b.shape, &one.c.shape, &one.d_shape}) shape->batch_count = 1;
+  const bool reads_c = batch.beta.get() != 0;
+  for (std::int64_t index = 0; index < count; ++index) {
+    if (batch.k > 0) one.a.data = member(batch.a.data, index);
+    if (batch.k > 0) one.b.data = member(batch.b.data, index);
+    if (reads_c) one.c.data = member(batch.c.data, index);
+    one.d = const_cast<void*>(member(batch.d, index));
+    for (const auto& access : accesses_of(problem, one, workspace_bytes)) {
+      if (machine.reach(context, access) == Reach::live) continue;
+      context.fault = cudaErrorIllegalAddress;
+      return;
+    }
+    run_product(one);
+  }
+}
+
 void log_call(const Library& library, const MatmulCall& call, const Plan& plan) {
   if (!library.logger.wants(Logger::trace)) return;
   MatmulTrace trace{call.a, call.b, call.c, call.d, call.workspace, call.workspace_bytes, call.stream, std::nullopt};
@@ -255,7 +307,9 @@ cublasStatus_t run_matmul(Library& library, const MatmulCall& call) {
   if (const auto status = check_context(library, call, &plan); status != CUBLAS_STATUS_SUCCESS) return status;
 
   const Product product = make_product(library, call, plan);
-  std::vector<Access> accesses = accesses_of(plan.problem, product, plan.algorithm.workspace_bytes);
+  const auto workspace_bytes = plan.algorithm.workspace_bytes;
+  std::vector<Access> accesses = plan.pointer_arrays ? accesses_of_arrays(plan.problem, product, workspace_bytes)
+                                                     : accesses_of(plan.problem, product, workspace_bytes);
   for (const auto& access : accesses) {
     // Memory that nobody owns is refused without being touched; a span that runs past its allocation faults on the
     // device.
@@ -263,8 +317,13 @@ cublasStatus_t run_matmul(Library& library, const MatmulCall& call) {
       return CUBLAS_STATUS_EXECUTION_FAILED;
     }
   }
+  std::function<void()> work = [product] { run_product(product); };
+  if (plan.pointer_arrays) {
+    work = [&machine = library.world->machine, context = plan.stream->context, problem = plan.problem, product,
+            workspace_bytes] { run_pointer_arrays(machine, *context, problem, product, workspace_bytes); };
+  }
   const cudaError_t error =
-      library.world->streams.submit(*plan.stream, {nullptr, std::move(accesses), [product] { run_product(product); }});
+      library.world->streams.submit(*plan.stream, {nullptr, std::move(accesses), std::move(work)});
   return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 

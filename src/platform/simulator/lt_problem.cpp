@@ -45,7 +45,8 @@ std::optional<Refusal> refuse_unmodelled(const Objects& objects) {
     const auto order = layout->as<std::int32_t>(CUBLASLT_MATRIX_LAYOUT_ORDER);
     if (order != CUBLASLT_ORDER_COL && order != CUBLASLT_ORDER_ROW) return not_modelled("this order");
     if (size_of(*layout, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET) < 0) return not_modelled("a negative plane offset");
-    if (layout->as<std::int32_t>(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE) != CUBLASLT_BATCH_MODE_STRIDED) {
+    const auto batch_mode = layout->as<std::uint32_t>(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE);
+    if (batch_mode != CUBLASLT_BATCH_MODE_STRIDED && batch_mode != CUBLASLT_BATCH_MODE_POINTER_ARRAY) {
       return not_modelled("this batch mode");
     }
   }
@@ -89,6 +90,10 @@ std::optional<Refusal> refuse_unknown_numbers(const Objects& objects) {
   return std::nullopt;
 }
 
+bool has_pointer_array(const Attributes& layout) {
+  return layout.as<std::uint32_t>(CUBLASLT_MATRIX_LAYOUT_BATCH_MODE) == CUBLASLT_BATCH_MODE_POINTER_ARRAY;
+}
+
 /// Sizes of one operand, checked against what D and A say.
 std::optional<Refusal> refuse_size(const char* name, const Attributes& layout, std::int64_t rows, std::int64_t cols,
                                    std::int32_t batch_count) {
@@ -107,15 +112,29 @@ std::optional<Refusal> refuse_size(const char* name, const Attributes& layout, s
     return refusal(CUBLAS_STATUS_INVALID_VALUE,
                    fmt::format("The leading dimension of matrix {} has to be positive.", name));
   }
-  if (size_of(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET) < 0 && batch_count > 1) {
+  if (size_of(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET) < 0 && batch_count > 1 &&
+      !has_pointer_array(layout)) {
     return refusal(CUBLAS_STATUS_INVALID_VALUE, fmt::format("The batch stride of matrix {} is negative.", name));
   }
   return std::nullopt;
 }
 
+/// What arrays of pointers forbid beyond the rest of the contract; asked of the default scope, since no version has
+/// taken any of it back.
+std::optional<Refusal> refuse_pointer_arrays(const Objects& objects, const MatmulProblem& problem) {
+  const std::array layouts{objects.a, objects.b, objects.c, objects.d};
+  const auto count = std::count_if(layouts.begin(), layouts.end(), [](const auto* l) { return has_pointer_array(*l); });
+  if (count == 0) return std::nullopt;
+  const auto promise = promise_of_pointer_arrays(problem, ContractScope{}, count == 4);
+  if (promise.refused_by == RefusedBy::nothing || !promise.rule_id.starts_with("pointer-array")) return std::nullopt;
+  return refusal(promise.status, promise.rule);
+}
+
 std::int64_t stride_in(const Attributes& layout, std::int32_t batch_count) {
   // With one matrix the stride is never used, and its default of 0 must not read as "shared by all batches".
-  return batch_count == 1 ? -1 : size_of(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+  // The matrices of an array of pointers have none.
+  return batch_count == 1 || has_pointer_array(layout) ? -1
+                                                       : size_of(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 }
 
 void read_layouts(const Objects& objects, MatmulProblem* p) {
@@ -259,8 +278,11 @@ std::optional<Refusal> build_problem(const Objects& objects, MatmulProblem* prob
   if (has_aux(p.epilogue) && p.ldaux == 0) {
     return refusal(CUBLAS_STATUS_INVALID_VALUE, "epilogueAuxLd (CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD) has to be set.");
   }
+  if (auto no = refuse_pointer_arrays(objects, p)) return no;
   return refuse_missing_tables(*objects.desc);
 }
+
+bool uses_pointer_arrays(const Objects& objects) { return has_pointer_array(*objects.d); }
 
 std::optional<Refusal> refuse_by_contract(const MatmulProblem& problem, const ContractScope& scope, RefusedBy stage) {
   const Promise promise = promise_of(problem, scope);

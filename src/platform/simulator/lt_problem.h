@@ -37,6 +37,9 @@ struct Refusal {
 /// simulator does not model with NOT_SUPPORTED.
 std::optional<Refusal> build_problem(const Objects& objects, MatmulProblem* problem);
 
+/// The matrices of all four layouts are named by arrays of pointers.
+bool uses_pointer_arrays(const Objects& objects);
+
 /// What the contract refuses of the problem at this stage (heuristic, or heuristic and matmul).
 std::optional<Refusal> refuse_by_contract(const MatmulProblem& problem, const ContractScope& scope, RefusedBy stage);
 

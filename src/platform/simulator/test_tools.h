@@ -76,6 +76,11 @@ class ProblemObjects {
     EXPECT_EQ(lt_.matmul_preference_set_attribute(preference, attribute, &value, sizeof value), CUBLAS_STATUS_SUCCESS);
   }
 
+  template <class Value>
+  cublasStatus_t set_layout(cublasLtMatrixLayout_t which, cublasLtMatrixLayoutAttribute_t attribute, Value value) {
+    return lt_.matrix_layout_set_attribute(which, attribute, &value, sizeof value);
+  }
+
   cublasStatus_t heuristic(cublasLtHandle_t handle, int requested = 8) {
     results.assign(static_cast<std::size_t>(requested > 0 ? requested : 1), {});
     int returned = 0;
