@@ -247,9 +247,15 @@ void add_planes(CaseList& list, const Form& form) {
       with_beta(problem, operand);
       const bool c16 = problem.type_a == CUDA_C_16F;
       const bool common = c16 && (pad == 16 || (pad == 8 && operand.name == "a") || (pad == 2 && operand.name == "d"));
-      Case* added = list.add(common ? Depth::normal : Depth::full,
-                             fmt::format("{}.plane_{}.pad{}", form.name, operand.name, pad), "plane-offset", problem);
-      if (added != nullptr) added->isolated = pad < 16;
+      const auto add = [&](const char* promise) {
+        const auto id = fmt::format("{}.plane_{}.pad{}.{}", form.name, operand.name, pad, promise);
+        Case* added = list.add(common ? Depth::normal : Depth::full, id, "plane-offset", problem);
+        if (added != nullptr) added->isolated = pad < 16;
+      };
+      add("default");
+      if (pad >= 16) continue;
+      problem.*operand.declared = alignment_of_offset(problem.*operand.plane);
+      add("declared");
     }
   }
 }
