@@ -38,6 +38,14 @@ void plant_short_write(Platform& platform);
 void plant_unlisted_d_type_overrun(Platform& platform);
 void plant_workspace_overrun(Platform& platform);
 
+// batched.cpp: which matrix of an operand belongs to which matrix of D.
+void plant_batch_index_of_16_bits(Platform& platform);
+void plant_batch_stride_of_32_bits(Platform& platform);
+void plant_last_pointer_for_all(Platform& platform);
+void plant_pointer_members_rounded(Platform& platform);
+void plant_shared_matrix_read_as_packed(Platform& platform);
+void plant_unequal_counts_as_of_d(Platform& platform);
+
 // epilogue.cpp: another bias, aux or bias gradient than the call asks for, or another rounding.
 void plant_aux_ld_ignored(Platform& platform);
 void plant_bias_added_after_rounding(Platform& platform);

@@ -89,10 +89,13 @@ inline const std::vector<Row>& rows() {
 }
 
 /// Faults that show in no single call of cuBLASLt, or in none without attributes that the scripted library does not
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp and epilogue_test.cpp have what they do.
+/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, batched_test.cpp and epilogue_test.cpp have what they
+/// do.
 inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
     "aux-ld-ignored",
+    "batch-index-of-16-bits",
+    "batch-stride-of-32-bits",
     "bias-added-after-rounding",
     "bias-along-columns",
     "bias-gradient-wrong-at-k-1",
@@ -108,17 +111,21 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "gelu-aux-after-activation",
     "gelu-in-place-wrong",
     "handle-bound-to-context",
+    "last-pointer-for-all",
     "leak-per-handle",
     "matmul-outside-graph",
     "old-workspace-in-result",
     "one-bad-algorithm",
+    "pointer-members-rounded",
     "refused-matmul-in-capture-as-success",
     "replay-reads-freed-workspace",
     "restored-algorithm-refused",
     "result-state-not-success",
+    "shared-matrix-read-as-packed",
     "split-k-tail-lost",
     "stale-descriptor-in-second-capture",
     "undersized-workspace-accepted",
+    "unequal-counts-as-of-d",
     "workspace-above-limit",
 });
 
