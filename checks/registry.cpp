@@ -12,6 +12,7 @@ namespace lt_audit {
 
 // Defined in checks/NAME/NAME.cpp. Declared here and not in a header of each folder: nothing else calls them.
 std::unique_ptr<Check> make_alignment();
+std::unique_ptr<Check> make_batched();
 std::unique_ptr<Check> make_compute_type();
 std::unique_ptr<Check> make_cublas_parity();
 std::unique_ptr<Check> make_epilogue();
@@ -23,6 +24,7 @@ std::unique_ptr<Check> make_workspace();
 
 namespace embedded {
 extern const std::string_view page_alignment;
+extern const std::string_view page_batched;
 extern const std::string_view page_compute_type;
 extern const std::string_view page_cublas_parity;
 extern const std::string_view page_epilogue;
@@ -43,6 +45,7 @@ struct Entry {
 
 constexpr std::array kEntries{
     Entry{"alignment", make_alignment, &embedded::page_alignment},
+    Entry{"batched", make_batched, &embedded::page_batched},
     Entry{"compute-type", make_compute_type, &embedded::page_compute_type},
     Entry{"cublas-parity", make_cublas_parity, &embedded::page_cublas_parity},
     Entry{"epilogue", make_epilogue, &embedded::page_epilogue},
