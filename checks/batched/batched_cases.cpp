@@ -124,6 +124,38 @@ void add_many(CaseList& list, const Form& form) {
   }
 }
 
+/// Shared, interleaved and odd strides in shapes that take other kernels: a search.
+void add_sweep(CaseList& list, const Form& form) {
+  if (form.tier == Tier::rest || is_integer(form.ab)) return;
+  const auto rounded = [&](std::int64_t value) { return is_narrow(form) ? (value + 15) / 16 * 16 : value; };
+  for (const auto& size : {Size{1, 8, 17}, Size{17, 1, 8}, Size{8, 17, 1}, Size{65, 33, 17}, Size{64, 256, 128},
+                           Size{256, 64, 512}, Size{130, 257, 64}, Size{512, 16, 2048}, Size{16, 512, 4096}}) {
+    if (list.simulator() && size.m * size.n * size.k > 65 * 33 * 17) continue;
+    const Size real{rounded(size.m), size.n, rounded(size.k)};
+    const auto add = [&](std::string_view what, const P& p) {
+      list.add(Depth::full, fmt::format("{}.sweep.{}.{}x{}x{}", form.name, what, real.m, real.n, real.k),
+               what == "interleaved" ? "interleaved" : (what == "odd" ? "odd-stride" : "shared-operand"), p);
+    };
+    const auto plain = list.problem(form, real, 7);
+    for (const std::string_view shared : {"shared_a", "shared_b", "shared_abc"}) {
+      auto p = plain;
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (shared.find(kNames[i], 7) != std::string_view::npos) p.*kStrides.at(i) = 0;
+      }
+      add(shared, p);
+    }
+    auto wide = plain, odd = plain;
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      const auto shape = shapes_of(plain).at(i);
+      wide.*kLds.at(i) = 7 * shape.rows;
+      wide.*kStrides.at(i) = shape.rows;
+      odd.*kStrides.at(i) = shape.batch_stride + (is_narrow(form) ? 16 : 1);
+    }
+    add("interleaved", wide);
+    add("odd", odd);
+  }
+}
+
 void add_row_order(CaseList& list, const Form& form) {
   if (is_narrow(form)) return;
   for (const std::string_view by_rows : {"abcd", "a", "b", "cd"}) {
@@ -233,6 +265,19 @@ bool is_small_enough(const P& p, PlatformKind kind) {
   return kind != PlatformKind::simulator || products <= kMostProducts;
 }
 
+/// The layouts tell a library how the matrices of a strided batch are aligned; of arrays the application has to.
+P with_declared_members(P p) {
+  const auto shapes = shapes_of(p);
+  const std::array offsets{p.a_offset, p.b_offset, p.c_offset, p.d_offset};
+  const std::array alignments{&P::a_alignment, &P::b_alignment, &P::c_alignment, &P::d_alignment};
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto step = shapes.at(i).batch_stride * static_cast<std::int64_t>(bytes_of(shapes.at(i).type));
+    auto& declared = p.*alignments.at(i);
+    declared = std::min(declared, alignment_of_offset(offsets.at(i) | step));
+  }
+  return p;
+}
+
 }  // namespace
 
 std::vector<Case> cases(const Target& target, Depth depth) {
@@ -242,6 +287,7 @@ std::vector<Case> cases(const Target& target, Depth depth) {
     add_interleaved(list, form);
     add_odd_strides(list, form);
     add_many(list, form);
+    add_sweep(list, form);
     add_row_order(list, form);
     add_vectors(list, form);
     add_pointer_arrays(list, form);
@@ -264,7 +310,9 @@ std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem
       promise_of(problem, scope_of(target)).expectation == Expectation::must_refuse) {
     return {};
   }
-  if (problem.epilogue == CUBLASLT_EPILOGUE_DEFAULT) add_arrays(list, Depth::quick, "pointers", {}, problem);
+  if (problem.epilogue == CUBLASLT_EPILOGUE_DEFAULT) {
+    add_arrays(list, Depth::quick, "pointers", {}, with_declared_members(problem));
+  }
   for (std::size_t i = 0; i < 2; ++i) {
     if (problem.*kStrides.at(i) != 0) continue;
     Case* added = list.add_steps(Depth::quick, fmt::format("counts.{}1", kNames[i]), "unequal-counts", kUnequalCounts,

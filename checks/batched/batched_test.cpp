@@ -216,6 +216,11 @@ TEST_F(BatchedTest, SpeaksAboutTheProductsOfAnApplication) {
   EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,stride_b=0"), (Ids{"pointers", "counts.b1"}));
   EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,stride_a=0,epilogue=bias"), Ids{"counts.a1"});
   EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,alpha=2"), Ids{}) << "scalars of any type are 0 and 1 here";
+  const auto odd =
+      check_->cases_about(target_, problem_from_text("m=7,n=4,k=3,a=f16,batch=3,a_offset=8,a_alignment=8"));
+  ASSERT_EQ(odd.size(), 1U);
+  EXPECT_EQ(odd.front().problem.a_alignment, 2U) << "as 21 elements of two bytes are";
+  EXPECT_EQ(odd.front().problem.d_alignment, 8U);
 }
 
 TEST_F(BatchedTest, ProductsOfAnApplicationRunInTheirOwnLayout) {
