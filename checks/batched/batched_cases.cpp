@@ -16,7 +16,7 @@ void add_broadcasts(CaseList& list, const Form& form) {
       if (shared != "none" && shared.find(kNames[i]) != std::string_view::npos) p.*kStrides.at(i) = 0;
     }
     const bool sample = shared == "a" || shared == "b" || shared == "none";
-    const bool quick = sample && (form.name == "f32" || form.name == "e4m3");
+    const bool quick = sample && form.name == "e4m3";
     list.add_beside(
         at_least(form.tier, Depth::quick, quick ? Depth::quick : Depth::normal, sample ? Depth::normal : Depth::full),
         fmt::format("{}.shared.{}", form.name, shared), shared == "none" ? "plain" : "shared-operand", p);
@@ -34,7 +34,7 @@ void add_interleaved(CaseList& list, const Form& form) {
       p.*kStrides.at(i) = shape.rows;
     }
     const bool sample = wide == "abcd" || wide == "d";
-    const bool quick = sample && (form.tier == Tier::first || form.name == "f32" || form.name == "e4m3");
+    const bool quick = sample && (form.tier == Tier::first || form.name == "e4m3");
     list.add_beside(at_least(form.tier, quick ? Depth::quick : Depth::normal, quick ? Depth::quick : Depth::normal,
                              sample ? Depth::normal : Depth::full),
                     fmt::format("{}.interleaved.{}", form.name, wide), "interleaved", p);
