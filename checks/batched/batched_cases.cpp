@@ -304,8 +304,9 @@ std::vector<Case> cases(const Target& target, Depth depth) {
 
 std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) {
   CaseList list(target, Depth::quick);
-  const bool scalars = (problem.alpha == 0 || problem.alpha == 1) && (problem.beta == 0 || problem.beta == 1);
-  if (problem.batch_count == 1 || !is_small_enough(problem, target.kind) || problem.in_place || !scalars ||
+  const auto plain = [](double value) { return value == 0 || value == 1; };
+  const bool scalars = problem.scale_type != CUDA_R_16F || (plain(problem.alpha) && plain(problem.beta));
+  if (problem.batch_count == 1 || !is_small_enough(problem, target.kind) || !scalars ||
       problem.pointer_mode != CUBLASLT_POINTER_MODE_HOST ||
       promise_of(problem, scope_of(target)).expectation == Expectation::must_refuse) {
     return {};

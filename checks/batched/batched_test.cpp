@@ -215,7 +215,8 @@ TEST_F(BatchedTest, SpeaksAboutTheProductsOfAnApplication) {
   EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3"), Ids{"pointers"});
   EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,stride_b=0"), (Ids{"pointers", "counts.b1"}));
   EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,stride_a=0,epilogue=bias"), Ids{"counts.a1"});
-  EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,alpha=2"), Ids{}) << "scalars of any type are 0 and 1 here";
+  EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,batch=3,alpha=0.5,beta=1,in_place=1"), Ids{"pointers"});
+  EXPECT_EQ(ids("m=64,n=32,k=48,a=f16,compute=16f,batch=3,alpha=2"), Ids{}) << "FP16 scalars are 0 and 1 here";
   const auto odd =
       check_->cases_about(target_, problem_from_text("m=7,n=4,k=3,a=f16,batch=3,a_offset=8,a_alignment=8"));
   ASSERT_EQ(odd.size(), 1U);
@@ -227,7 +228,8 @@ TEST_F(BatchedTest, ProductsOfAnApplicationRunInTheirOwnLayout) {
   simulated::Worker worker;
   for (const auto* text :
        {"m=24,n=16,k=32,a=bf16,ta=t,batch=3,stride_b=0", "m=7,n=5,k=3,a=f32,lda=9,batch=4,stride_a=0",
-        "m=16,n=12,k=16,a=e4m3,ta=t,d=bf16,batch=2,beta=1"}) {
+        "m=16,n=12,k=16,a=e4m3,ta=t,d=bf16,batch=2,beta=1",
+        "m=8,n=5,k=6,a=f32,batch=4,stride_b=0,alpha=0.5,beta=2,in_place=1"}) {
     for (const auto& c : check_->cases_about(target_, problem_from_text(text))) {
       const auto observation = worker.observe(*check_, c);
       EXPECT_EQ(judge(c, observation).status, Status::pass) << text << ": " << describe(observation);
