@@ -288,6 +288,16 @@ bool host_scalar_is(const CallFacts& facts, const void* scalar, bool one) {
   return std::memcmp(scalar, wanted.bytes, bytes) == 0;
 }
 
+bool splits_k(const LtApi& lt, const cublasLtMatmulAlgo_t* algo) {
+  // cublasLt.h 13.1.0, line 2534.
+  std::int32_t parts = 1;
+  std::size_t written = 0;
+  return algo != nullptr && lt.matmul_algo_config_get_attribute &&
+         lt.matmul_algo_config_get_attribute(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts, sizeof parts, &written) ==
+             CUBLAS_STATUS_SUCCESS &&
+         parts > 1;
+}
+
 void scribble(const Platform& real, void* begin, std::size_t bytes, cudaStream_t stream) {
   const std::size_t half = bytes / 2;
   static_cast<void>(real.cuda.memset_async(begin, 0x5A, bytes - half, stream));

@@ -172,6 +172,9 @@ bool host_scalar_is(const CallFacts& facts, const void* scalar, bool one);
 /// True when the call passes its scalars in host memory.
 bool has_host_scalars(const CallFacts& facts);
 
+/// True when the algorithm sums k in parts; false for null.
+bool splits_k(const LtApi& lt, const cublasLtMatmulAlgo_t* algo);
+
 /// Overwrites bytes on the stream with two patterns in turn, so that at least every second byte changes whatever they
 /// held.
 void scribble(const Platform& real, void* begin, std::size_t bytes, cudaStream_t stream);

@@ -59,9 +59,17 @@ constexpr std::array kFaults = {
     Fault{{"bits-change-between-runs", "Every second matmul whose algorithm needs a workspace sums in another order",
            "BR-53 (NVIDIA/CUDALibrarySamples#243): split-K gives other bits from run to run"},
           plant_bits_change_between_runs},
+    Fault{{"c-ignored-in-place", "C counts as 0 in a batch that has C in D's memory",
+           "KI-020 (CUDA 12.3U1 release notes): beta 1 in place gives wrong output where other calls do not"},
+          plant_c_ignored_in_place},
     Fault{{"c-read-at-beta-zero", "C is added although beta is 0 when A and B are FP32",
            "BR-70 (rapidsai/raft PR#2600): the path for beta = 0 reads the output's old content"},
           plant_c_read_at_beta_zero},
+    Fault{{"c-read-at-device-beta-zero", "C is added although beta in device memory is 0 when A and B are FP16",
+           "BR-70 (rapidsai/raft PR#2600): the path for beta = 0 reads the output's old content, here where the host "
+           "does "
+           "not see beta"},
+          plant_c_read_at_device_beta_zero},
     Fault{{"capture-invalidated", "A captured matmul invalidates the capture when A and B are FP64",
            "KI-083 (6288786) and BR-56 (vllm.cpp#1732): a call of the library breaks the capture of a stream"},
           plant_capture_invalidated},
@@ -115,6 +123,15 @@ constexpr std::array kFaults = {
     Fault{{"heuristic-success-without-result", "The heuristic returns SUCCESS and no result when A and B are FP8",
            "KI-082 (CUB-9657, CUDA 13.2U1 release notes): the heuristic returns no candidate"},
           plant_heuristic_success_without_result},
+    Fault{{"in-place-layouts-accepted", "C in D's memory is accepted with another layout than D's, and read with D's",
+           "KI-067 (5471880, CUDA 13.0U2 release notes): in-place calls whose C layout differs were accepted before "
+           "13.1.0"},
+          plant_in_place_layouts_accepted},
+    Fault{
+        {"in-place-split-k-added-twice",
+         "An algorithm that splits k adds the product to D a second time when C is in D's memory and beta is 1",
+         "BR-53 (NVIDIA/CUDALibrarySamples#243): split-K gives other results, here where partial sums are added in D"},
+        plant_in_place_split_k_added_twice},
     Fault{{"input-changed", "The first byte of A is changed when A and B are BF16",
            "BR-34 (public reproducer, V100, CUDA 11.3): a write outside D, here into another operand"},
           plant_input_changed},
@@ -139,6 +156,9 @@ constexpr std::array kFaults = {
            "A captured matmul runs at once and on a stream of its own instead when A and B are BF16",
            "KI-027 (CUDA 12.4 release notes): calls of the library do not get into some graphs"},
           plant_matmul_outside_graph},
+    Fault{{"null-c-layout-crashes", "cublasLtMatmul ends in SIGSEGV without a layout of C",
+           "KI-064 (CUB-8911, CUDA 13.0U2 release notes): a missing C layout is dereferenced"},
+          plant_null_c_layout_crashes},
     Fault{{"old-workspace-in-result",
            "The lowest byte of D's first element is what the workspace held before when A, B and D are FP32 and the "
            "algorithm needs a workspace",

@@ -57,6 +57,12 @@ void plant_gelu_in_place_wrong(Platform& platform);
 
 // complex.cpp: products of complex matrices.
 void plant_planar_batch_stride_doubled(Platform& platform);
+// in_place.cpp: what becomes of C in D's memory, of a C that is not read, and of a C that is not there.
+void plant_c_ignored_in_place(Platform& platform);
+void plant_c_read_at_device_beta_zero(Platform& platform);
+void plant_in_place_layouts_accepted(Platform& platform);
+void plant_in_place_split_k_added_twice(Platform& platform);
+void plant_null_c_layout_crashes(Platform& platform);
 
 // status.cpp: the status says something else than the truth.
 void plant_heuristic_success_without_result(Platform& platform);

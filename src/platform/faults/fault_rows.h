@@ -91,6 +91,8 @@ inline const std::vector<Row>& rows() {
 /// Faults that show in no single call of cuBLASLt, or in none without attributes that the scripted library does not
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, batched_test.cpp and epilogue_test.cpp have what they
 /// do.
+/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and
+/// in_place_test.cpp have what they do.
 inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
     "aux-ld-ignored",
@@ -100,6 +102,8 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "bias-along-columns",
     "bias-gradient-wrong-at-k-1",
     "bits-change-between-runs",
+    "c-ignored-in-place",
+    "c-read-at-device-beta-zero",
     "capture-invalidated",
     "cublas-default-tf32",
     "cublas-refuses-bf16",
@@ -112,8 +116,11 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "gelu-in-place-wrong",
     "handle-bound-to-context",
     "last-pointer-for-all",
+    "in-place-layouts-accepted",
+    "in-place-split-k-added-twice",
     "leak-per-handle",
     "matmul-outside-graph",
+    "null-c-layout-crashes",
     "old-workspace-in-result",
     "one-bad-algorithm",
     "pointer-members-rounded",

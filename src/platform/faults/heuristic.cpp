@@ -42,16 +42,6 @@ std::shared_ptr<Limits> watch_limits(LtApi& lt) {
   return limits;
 }
 
-bool splits_k(const LtApi& lt, const cublasLtMatmulAlgo_t* algo) {
-  // cublasLt.h 13.1.0, line 2534.
-  std::int32_t parts = 1;
-  std::size_t written = 0;
-  return algo != nullptr && lt.matmul_algo_config_get_attribute &&
-         lt.matmul_algo_config_get_attribute(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts, sizeof parts, &written) ==
-             CUBLAS_STATUS_SUCCESS &&
-         parts > 1;
-}
-
 }  // namespace
 
 void plant_algorithm_bound_to_stream(Platform& platform) {
