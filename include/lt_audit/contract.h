@@ -59,6 +59,10 @@ Promise promise_of_unequal_batch_counts(const ContractScope& scope, bool c_diffe
 /// or in some of them only. The batch strides of the problem say nothing then.
 Promise promise_of_pointer_arrays(const MatmulProblem& problem, const ContractScope& scope, bool in_all_layouts);
 
+/// INT8 in the orders of the IMMA kernels, which a MatmulProblem has no words for: A, C and D in COL32, B in `order_b`,
+/// A not transposed and B transposed.
+Promise promise_of_imma_order(cublasLtOrder_t order_b, const ContractScope& scope);
+
 /// The alignment in bytes that a pointer of this type must have whatever is declared: 16 for FP8, 4 for INT8, the
 /// element size otherwise (cuBLAS documentation, Tensor Core Usage and cublasLtMatmul).
 std::int64_t required_alignment(const MatmulProblem& problem, cudaDataType_t type);

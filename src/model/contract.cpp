@@ -203,9 +203,11 @@ std::optional<Promise> refuse_fp8(const MatmulProblem& p, const ContractScope& s
   return std::nullopt;
 }
 
-/// Regular INT8 (IMMA) kernels: TN, multiples of 4.
+/// Regular INT8 (IMMA) kernels: TN, multiples of 4. Their tables have COMPUTE_32I alone; whether INT8 into FP32 keeps
+/// to the same rules is documented nowhere.
 std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& scope) {
   if (p.type_a != CUDA_R_8I) return std::nullopt;
+  const bool imma = contains(kCompute32I, p.compute_type);
   if (!is_tn(p)) {
     return refuses(Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-needs-tn",
                    "INT8 in regular order runs as TN (cuBLAS 13.2 documentation, cublasLtMatmul, IMMA kernels)");
@@ -215,9 +217,10 @@ std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& 
   const bool odd_stride =
       p.batch_count > 1 && (odd(a.batch_stride) || odd(b.batch_stride) || odd(c.batch_stride) || odd(d.batch_stride));
   if (odd(p.m) || odd(p.k) || odd(a.ld) || odd(b.ld) || odd(c.ld) || odd(d.ld) || odd_stride) {
-    return refuses(Expectation::must_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED, "int8-multiples-of-4",
-                   "for INT8, m, k and every leading dimension are multiples of 4 (cuBLAS 13.2 documentation, "
-                   "cublasLtMatmul, IMMA kernels)");
+    return refuses(imma ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::heuristic,
+                   CUBLAS_STATUS_NOT_SUPPORTED, "int8-multiples-of-4",
+                   "for INT8 under COMPUTE_32I, m, k and every leading dimension are multiples of 4 (cuBLAS 13.2 "
+                   "documentation, cublasLtMatmul, IMMA kernels)");
   }
   if (p.scale_type == CUDA_R_32I) {
     if (p.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
@@ -226,9 +229,13 @@ std::optional<Promise> refuse_int8(const MatmulProblem& p, const ContractScope& 
           "INT8 with scale type R_32I has only the default epilogue (cuBLAS 13.2 documentation, cublasLtMatmul)");
     }
     const auto plain = [](double value) { return value == 0 || value == 1; };
-    if (scope.library_number >= 130002 && (!plain(p.alpha) || !plain(p.beta))) {
-      return refuses(Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_INVALID_VALUE, "int8-alpha-beta",
-                     "with scale type R_32I, alpha and beta are 0 or 1, enforced since CUDA 13.0 Update 1 (CUB-8873)");
+    if (!plain(p.alpha) || !plain(p.beta)) {
+      // Nobody reads device memory to refuse a call.
+      const bool enforced = scope.library_number >= 130002 && p.pointer_mode == CUBLASLT_POINTER_MODE_HOST;
+      return refuses(enforced ? Expectation::must_refuse : Expectation::may_refuse,
+                     enforced ? RefusedBy::matmul : RefusedBy::nothing, CUBLAS_STATUS_INVALID_VALUE, "int8-alpha-beta",
+                     "with scale type R_32I, alpha and beta are 0 or 1, enforced for scalars in host memory since CUDA "
+                     "13.0 Update 1 (cuBLAS 13.2 documentation, cublasLtMatmul; CUB-8873)");
     }
   }
   return std::nullopt;
@@ -348,6 +355,22 @@ Promise promise_of_types(const MatmulProblem& p, const ContractScope& scope) {
     }
   }
   return unlisted(p, "stand in no row");
+}
+
+Promise promise_of_imma_order(cublasLtOrder_t order_b, const ContractScope& scope) {
+  const int cc = scope.compute_capability;
+  const bool turing = cc == 75, ampere = cc == 80;
+  const bool listed =
+      order_b == CUBLASLT_ORDER_COL4_4R2_8C ? turing || ampere : order_b == CUBLASLT_ORDER_COL32_2R_4R4 && ampere;
+  constexpr std::string_view kSource =
+      "cuBLAS 13.2 documentation, cublasLtMatmul, IMMA kernels; cublasLt.h 13.1.0, cublasLtOrder_t, lines 1069-1088";
+  if (listed) return works("imma-order-listed", fmt::format("COL32 with this order of B ({})", kSource));
+  return refuses(
+      cc >= 90 ? Expectation::must_refuse : Expectation::may_refuse, RefusedBy::heuristic, CUBLAS_STATUS_NOT_SUPPORTED,
+      "imma-order-not-on-this-gpu",
+      fmt::format("the orders COL32, COL4_4R2_8C and COL32_2R_4R4 are for compute capability 7.5 and 8.0, the "
+                  "last for 8.0 alone, and not for 9.0 and later ({})",
+                  kSource));
 }
 
 Promise promise_of(const MatmulProblem& p, const ContractScope& scope) {

@@ -275,6 +275,7 @@ TEST(Contract, EachRuleDecidesItsProblem) {
       {"m=64,n=64,k=64,a=i8,d=i32", "int8-needs-tn", RefusedBy::heuristic},
       {"m=64,n=64,k=63,ta=t,a=i8,d=i32", "int8-multiples-of-4", RefusedBy::heuristic},
       {"m=64,n=64,k=64,ta=t,a=i8,d=i32,alpha=2", "int8-alpha-beta", RefusedBy::matmul},
+      {"m=64,n=64,k=64,ta=t,a=i8,d=i32,alpha=2,pointer_mode=device", "int8-alpha-beta", RefusedBy::nothing},
       {"m=64,n=64,k=64,ta=t,a=i8,d=i32,epilogue=relu", "int8-default-epilogue", RefusedBy::heuristic},
       {"m=64,n=64,k=64,a=f16,lda=63", "ld-below-rows", RefusedBy::heuristic},
       {"m=64,n=1,k=64,a=f16,ldb=1", "ld-of-one-line", RefusedBy::heuristic},
@@ -298,6 +299,25 @@ TEST(Contract, EachRuleDecidesItsProblem) {
     EXPECT_EQ(promise.rule_id, entry.rule_id) << entry.problem;
     EXPECT_EQ(promise.refused_by, entry.by) << entry.problem;
   }
+}
+
+TEST(Contract, KnowsOfNoMultiplesOf4ForInt8IntoFp32) {
+  const auto expected = [](const char* text) { return promise_of(problem_from_text(text), kHopper).expectation; };
+  EXPECT_EQ(expected("m=64,n=64,k=63,ta=t,a=i8,d=i32"), Expectation::must_refuse);
+  EXPECT_EQ(expected("m=64,n=64,k=63,ta=t,a=i8,d=f32,compute=32f"), Expectation::may_refuse);
+  EXPECT_EQ(expected("m=64,n=64,k=64,ta=t,a=i8,d=f32,compute=32f"), Expectation::must_work);
+}
+
+TEST(Contract, HasTheOrdersOfTheImmaKernelsOnTuringAndAmpere) {
+  const auto expected = [](cublasLtOrder_t order, int cc) {
+    return promise_of_imma_order(order, {cc, 130100}).expectation;
+  };
+  EXPECT_EQ(expected(CUBLASLT_ORDER_COL4_4R2_8C, 75), Expectation::must_work);
+  EXPECT_EQ(expected(CUBLASLT_ORDER_COL32_2R_4R4, 75), Expectation::may_refuse);
+  EXPECT_EQ(expected(CUBLASLT_ORDER_COL32_2R_4R4, 80), Expectation::must_work);
+  EXPECT_EQ(expected(CUBLASLT_ORDER_COL4_4R2_8C, 89), Expectation::may_refuse);
+  EXPECT_EQ(expected(CUBLASLT_ORDER_COL4_4R2_8C, 90), Expectation::must_refuse);
+  EXPECT_EQ(promise_of_imma_order(CUBLASLT_ORDER_COL, {80, 130100}).expectation, Expectation::may_refuse);
 }
 
 TEST(Contract, FollowsGpuAndVersion) {
