@@ -63,6 +63,13 @@ void plant_c_read_at_device_beta_zero(Platform& platform);
 void plant_in_place_layouts_accepted(Platform& platform);
 void plant_in_place_split_k_added_twice(Platform& platform);
 void plant_null_c_layout_crashes(Platform& platform);
+// int8.cpp: sums, conversion and scalars of INT8 products, and what is left out when there are many columns.
+void plant_int32_low_bits_lost(Platform& platform);
+void plant_int8_alpha_ignored(Platform& platform);
+void plant_int8_columns_cut(Platform& platform);
+void plant_int8_many_refused(Platform& platform);
+void plant_int8_rounded_before_bias(Platform& platform);
+void plant_int8_wraps(Platform& platform);
 
 // status.cpp: the status says something else than the truth.
 void plant_heuristic_success_without_result(Platform& platform);

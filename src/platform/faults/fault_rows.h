@@ -93,6 +93,7 @@ inline const std::vector<Row>& rows() {
 /// do.
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and
 /// in_place_test.cpp have what they do.
+/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and int8_test.cpp have what they do.
 inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
     "aux-ld-ignored",
@@ -118,6 +119,12 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "last-pointer-for-all",
     "in-place-layouts-accepted",
     "in-place-split-k-added-twice",
+    "int32-low-bits-lost",
+    "int8-alpha-ignored",
+    "int8-columns-cut",
+    "int8-many-refused",
+    "int8-rounded-before-bias",
+    "int8-wraps",
     "leak-per-handle",
     "matmul-outside-graph",
     "null-c-layout-crashes",
