@@ -20,6 +20,7 @@ std::unique_ptr<Check> make_graph_capture();
 std::unique_ptr<Check> make_handle_lifetime();
 std::unique_ptr<Check> make_heuristic_validity();
 std::unique_ptr<Check> make_in_place();
+std::unique_ptr<Check> make_int8();
 std::unique_ptr<Check> make_known_issues();
 std::unique_ptr<Check> make_workspace();
 
@@ -33,6 +34,7 @@ extern const std::string_view page_graph_capture;
 extern const std::string_view page_handle_lifetime;
 extern const std::string_view page_heuristic_validity;
 extern const std::string_view page_in_place;
+extern const std::string_view page_int8;
 extern const std::string_view page_known_issues;
 extern const std::string_view page_workspace;
 }  // namespace embedded
@@ -55,6 +57,7 @@ constexpr std::array kEntries{
     Entry{"handle-lifetime", make_handle_lifetime, &embedded::page_handle_lifetime},
     Entry{"heuristic-validity", make_heuristic_validity, &embedded::page_heuristic_validity},
     Entry{"in-place", make_in_place, &embedded::page_in_place},
+    Entry{"int8", make_int8, &embedded::page_int8},
     Entry{"known-issues", make_known_issues, &embedded::page_known_issues},
     Entry{"workspace", make_workspace, &embedded::page_workspace},
 };
