@@ -70,6 +70,13 @@ void plant_int8_columns_cut(Platform& platform);
 void plant_int8_many_refused(Platform& platform);
 void plant_int8_rounded_before_bias(Platform& platform);
 void plant_int8_wraps(Platform& platform);
+// shape_limits.cpp: sizes of 0 and 1, beyond 16 bits, and leading dimensions below and far above the rows.
+void plant_columns_beyond_65535_lost(Platform& platform);
+void plant_empty_product_writes(Platform& platform);
+void plant_far_leading_dimension_halved(Platform& platform);
+void plant_ld_below_rows_accepted(Platform& platform);
+void plant_vector_with_bias_wrong(Platform& platform);
+void plant_zero_k_skipped(Platform& platform);
 
 // status.cpp: the status says something else than the truth.
 void plant_heuristic_success_without_result(Platform& platform);

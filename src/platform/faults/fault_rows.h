@@ -94,6 +94,8 @@ inline const std::vector<Row>& rows() {
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and
 /// in_place_test.cpp have what they do.
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and int8_test.cpp have what they do.
+/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and shape_limits_test.cpp have what
+/// they do.
 inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
     "aux-ld-ignored",
@@ -106,12 +108,15 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "c-ignored-in-place",
     "c-read-at-device-beta-zero",
     "capture-invalidated",
+    "columns-beyond-65535-lost",
     "cublas-default-tf32",
     "cublas-refuses-bf16",
     "cublas-writes-behind-c",
     "descriptor-read-at-replay",
     "destroyed-handle-crashes",
+    "empty-product-writes",
     "exec-update-ignored",
+    "far-leading-dimension-halved",
     "first-bias-for-all-batches",
     "gelu-aux-after-activation",
     "gelu-in-place-wrong",
@@ -125,6 +130,7 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "int8-many-refused",
     "int8-rounded-before-bias",
     "int8-wraps",
+    "ld-below-rows-accepted",
     "leak-per-handle",
     "matmul-outside-graph",
     "null-c-layout-crashes",
@@ -140,7 +146,9 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "stale-descriptor-in-second-capture",
     "undersized-workspace-accepted",
     "unequal-counts-as-of-d",
+    "vector-with-bias-wrong",
     "workspace-above-limit",
+    "zero-k-skipped",
 });
 
 }  // namespace lt_audit::faults
