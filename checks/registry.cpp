@@ -22,6 +22,7 @@ std::unique_ptr<Check> make_heuristic_validity();
 std::unique_ptr<Check> make_in_place();
 std::unique_ptr<Check> make_int8();
 std::unique_ptr<Check> make_known_issues();
+std::unique_ptr<Check> make_shape_limits();
 std::unique_ptr<Check> make_workspace();
 
 namespace embedded {
@@ -36,6 +37,7 @@ extern const std::string_view page_heuristic_validity;
 extern const std::string_view page_in_place;
 extern const std::string_view page_int8;
 extern const std::string_view page_known_issues;
+extern const std::string_view page_shape_limits;
 extern const std::string_view page_workspace;
 }  // namespace embedded
 
@@ -59,6 +61,7 @@ constexpr std::array kEntries{
     Entry{"in-place", make_in_place, &embedded::page_in_place},
     Entry{"int8", make_int8, &embedded::page_int8},
     Entry{"known-issues", make_known_issues, &embedded::page_known_issues},
+    Entry{"shape-limits", make_shape_limits, &embedded::page_shape_limits},
     Entry{"workspace", make_workspace, &embedded::page_workspace},
 };
 
