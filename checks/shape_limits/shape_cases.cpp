@@ -27,9 +27,10 @@ Depth sampled(const Form& form) {
 }
 Depth common(const Form& form) { return form.tier == Tier::rest ? Depth::full : Depth::normal; }
 
-/// Of a matrix without rows the leading dimension would be 0, which is another question.
+/// Of a matrix without rows the leading dimension would be 0, which is another question. Narrow types want multiples.
 void set_smallest_ld(MatmulProblem& p) {
-  for (const auto& operand : kOperands) p.*operand.ld = std::max<std::int64_t>(operand.shape(p).ld, 1);
+  const std::int64_t least = bytes_of(p.type_a) == 1 ? 16 : 1;
+  for (const auto& operand : kOperands) p.*operand.ld = std::max(operand.shape(p).ld, least);
 }
 
 // ---- Zero --------------------------------------------------------------------------------------------------------
