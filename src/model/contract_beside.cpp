@@ -124,10 +124,17 @@ std::optional<Promise> refuse_scale_tables(const MatmulProblem& p, const Contrac
                          "an FP8 D and a scale of D do not go with vectors and blocks of scale factors (cuBLAS 13.2 "
                          "documentation, cublasLtMatmul, footnote 8)");
   }
-  if (a != kOuter && (p.m % 4 != 0 || p.n % 4 != 0)) {
-    return not_supported(Expectation::must_refuse, "scale-multiples-of-4",
-                         "with scale factors for 128 elements m and n are multiples of 4 (cuBLAS 13.2 documentation, "
-                         "Narrow Precision Data Types Usage)");
+  // The rows of a table of vectors lie one behind another; a table of blocks has its own padding.
+  if ((a == kVec128 && p.m % 4 != 0) || (b == kVec128 && p.n % 4 != 0)) {
+    return not_supported(
+        Expectation::must_refuse, "scale-multiples-of-4",
+        "with a scale factor for each 128 elements of A's rows m is a multiple of 4, with one for those "
+        "of B's columns n (cuBLAS 13.2 documentation, Narrow Precision Data Types Usage)");
+  }
+  if (a != kOuter && p.fast_accum) {
+    return not_supported(Expectation::may_refuse, "scale-modes-fast-accumulation",
+                         "whether fast accumulation goes with scale factors for 128 elements is documented nowhere "
+                         "(cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_FAST_ACCUM, lines 1527-1533)");
   }
   if (a != kOuter && (p.scale_a_offset % 16 != 0 || p.scale_b_offset % 16 != 0)) {
     return refuses(Expectation::must_refuse, RefusedBy::matmul, CUBLAS_STATUS_NOT_SUPPORTED, "scale-16-bytes",
@@ -174,9 +181,10 @@ std::optional<Promise> refuse_scales(const MatmulProblem& p, const ContractScope
                          "13.2 documentation, Narrow Precision Data Types Usage)");
   }
   if (p.scale_d && !is_fp8(p.type_d)) {
-    return not_supported(Expectation::may_refuse, "scale-of-wide-d",
-                         "a scale of D is documented for an FP8 D (cuBLAS 13.2 documentation, Narrow Precision Data "
-                         "Types Usage)");
+    const bool enforced = scope.library_number >= 130000;
+    return not_supported(enforced ? Expectation::must_refuse : Expectation::may_refuse, "scale-of-wide-d",
+                         "a scale of D is for an FP8 D; elsewhere its pointer is refused since CUDA 13.0 (cuBLAS 13.2 "
+                         "documentation, Narrow Precision Data Types Usage; release notes 13.0)");
   }
   if (p.amax_d && !is_fp8(p.type_d)) {
     return not_supported(Expectation::must_refuse, "amax-of-wide-d",
@@ -184,10 +192,23 @@ std::optional<Promise> refuse_scales(const MatmulProblem& p, const ContractScope
   }
   if (auto refusal = refuse_scale_tables(p, scope)) return refusal;
   const bool misplaced = (p.scale_a && p.scale_a_offset % 16 != 0) || (p.scale_b && p.scale_b_offset % 16 != 0);
-  if (misplaced) {
-    return refuses(Expectation::may_refuse, RefusedBy::matmul, CUBLAS_STATUS_NOT_SUPPORTED, "scalar-scale-16-bytes",
-                   "no alignment is documented for the pointer of one scale factor; cuBLAS 12.9.0 to 13.2.0 refuse one "
-                   "below 16 bytes (release notes 13.1 Update 1, 5728938)");
+  const bool outer = p.scale_a.value_or(kScalar) == kOuter;
+  if (misplaced && (outer || scope.library_number < 130201)) {
+    return refuses(
+        Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "scalar-scale-16-bytes",
+        "no alignment is documented for the pointer of one scale factor, or of one for each row; cuBLAS "
+        "12.9.0 to 13.2.0 refuse one below 16 bytes, which is a defect (KI-056, release notes 13.1 Update 1, "
+        "5728938)");
+  }
+  if (p.scale_c && scope.library_number < 130000) {
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "scale-of-wide-c",
+                   "a scale of a C that is not FP8 is documented today; versions of 2024 refused it (openxla/xla "
+                   "PR#15795)");
+  }
+  if (p.scale_c && (p.scale_a.value_or(kScalar) != kScalar || p.scale_b.value_or(kScalar) != kScalar)) {
+    return refuses(Expectation::may_refuse, RefusedBy::nothing, CUBLAS_STATUS_NOT_SUPPORTED, "scale-of-c-with-tables",
+                   "a scale of C is documented beside one factor for each matrix, and beside tables of factors nowhere "
+                   "(cuBLAS 13.2 documentation, Narrow Precision Data Types Usage)");
   }
   return std::nullopt;
 }
