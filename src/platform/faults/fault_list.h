@@ -77,6 +77,14 @@ void plant_far_leading_dimension_halved(Platform& platform);
 void plant_ld_below_rows_accepted(Platform& platform);
 void plant_vector_with_bias_wrong(Platform& platform);
 void plant_zero_k_skipped(Platform& platform);
+// fp8_scaling.cpp: another scale factor than the call asks for, or none, and amax.
+void plant_amax_ignored(Platform& platform);
+void plant_block_scale_padding_ignored(Platform& platform);
+void plant_first_scale_for_all_blocks(Platform& platform);
+void plant_scalar_scale_refused_below_16(Platform& platform);
+void plant_scale_d_ignored(Platform& platform);
+void plant_vector_scales_read_along_k(Platform& platform);
+void plant_wide_d_scale_ignored(Platform& platform);
 
 // status.cpp: the status says something else than the truth.
 void plant_heuristic_success_without_result(Platform& platform);
