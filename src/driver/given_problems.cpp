@@ -67,6 +67,8 @@ constexpr std::array kRemedies{
     RuleRemedy{"scale-16-bytes", "align the table of scale factors to 16 bytes"},
     RuleRemedy{"scale-modes",
                "use scale mode SCALAR_32F for A and B, or a pair of modes that this GPU has, with a 16-bit or FP32 D"},
+    RuleRemedy{"scale-modes-fast-accumulation",
+               "leave CUBLASLT_MATMUL_DESC_FAST_ACCUM at 0, or use scale mode OUTER_VEC_32F or SCALAR_32F"},
     RuleRemedy{"scale-multiples-of-4", "pad m and n to multiples of 4, or use scale mode OUTER_VEC_32F"},
     RuleRemedy{"scale-of", "do not set the scale pointer: put the factor into alpha or beta"},
     RuleRemedy{"types-not-on-this-gpu", "use R_16BF or R_16F on this GPU, or a newer library"},

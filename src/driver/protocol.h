@@ -60,7 +60,7 @@ struct FailedResponse {
 struct ResultResponse {
   std::uint64_t sequence = 0;
   Observation observation;
-  /// The context is gone; the worker answers nothing more and exits.
+  /// The context is gone, or a kernel in it hangs; the worker answers nothing more and exits.
   bool lost = false;
 };
 
