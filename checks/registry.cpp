@@ -16,6 +16,7 @@ std::unique_ptr<Check> make_batched();
 std::unique_ptr<Check> make_compute_type();
 std::unique_ptr<Check> make_cublas_parity();
 std::unique_ptr<Check> make_epilogue();
+std::unique_ptr<Check> make_fp8_scaling();
 std::unique_ptr<Check> make_graph_capture();
 std::unique_ptr<Check> make_handle_lifetime();
 std::unique_ptr<Check> make_heuristic_validity();
@@ -31,6 +32,7 @@ extern const std::string_view page_batched;
 extern const std::string_view page_compute_type;
 extern const std::string_view page_cublas_parity;
 extern const std::string_view page_epilogue;
+extern const std::string_view page_fp8_scaling;
 extern const std::string_view page_graph_capture;
 extern const std::string_view page_handle_lifetime;
 extern const std::string_view page_heuristic_validity;
@@ -55,6 +57,7 @@ constexpr std::array kEntries{
     Entry{"compute-type", make_compute_type, &embedded::page_compute_type},
     Entry{"cublas-parity", make_cublas_parity, &embedded::page_cublas_parity},
     Entry{"epilogue", make_epilogue, &embedded::page_epilogue},
+    Entry{"fp8-scaling", make_fp8_scaling, &embedded::page_fp8_scaling},
     Entry{"graph-capture", make_graph_capture, &embedded::page_graph_capture},
     Entry{"handle-lifetime", make_handle_lifetime, &embedded::page_handle_lifetime},
     Entry{"heuristic-validity", make_heuristic_validity, &embedded::page_heuristic_validity},
