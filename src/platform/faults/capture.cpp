@@ -1,7 +1,6 @@
 // Faults in stream capture: what is captured, with which descriptor, and whether the capture survives it.
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "platform/faults/fault.h"
 #include "platform/faults/fault_list.h"
@@ -9,39 +8,6 @@
 
 namespace lt_audit::faults {
 namespace {
-
-/// A non-blocking stream in the context that was current when it was made.
-class PrivateStream {
- public:
-  explicit PrivateStream(const Platform& real) : real_(real) {}
-
-  void make_if_missing() {
-    const std::lock_guard guard(mutex_);
-    if (stream_) return;
-    const ContextHandle context = context_now(real_);
-    cudaStream_t stream = nullptr;
-    if (context == nullptr || real_.cuda.stream_create_with_flags(&stream, cudaStreamNonBlocking) != cudaSuccess)
-      return;
-    stream_ = Stream(real_.cuda, stream);
-    context_ = context;
-  }
-  /// Null when there is none in the current context.
-  cudaStream_t get() const {
-    const std::lock_guard guard(mutex_);
-    return stream_ && context_now(real_) == context_ ? stream_.get() : nullptr;
-  }
-  /// Destroys the stream when its context ends; a null context stands for all.
-  void end(ContextHandle context) {
-    const std::lock_guard guard(mutex_);
-    if (stream_ && (context == nullptr || context == context_)) stream_.reset();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  Platform real_;
-  ContextHandle context_ = nullptr;
-  Stream stream_;
-};
 
 /// Runs a call that is prohibited while a capture is on, and leaves no other trace of it.
 void break_capture(const CudaApi& cuda) {

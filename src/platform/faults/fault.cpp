@@ -149,6 +149,14 @@ cublasStatus_t send_without_k_tail(const Platform& real, const CallFacts& facts,
   return send_with_inputs(real, call, a, b);
 }
 
+std::uint64_t needed_workspace(const Platform& real, const MatmulCall& call) {
+  if (call.algo == nullptr || !real.lt.matmul_algo_check) return 0;
+  const Operands& o = call.operands;
+  cublasLtMatmulHeuristicResult_t checked = {};
+  const cublasStatus_t status = real.lt.matmul_algo_check(call.handle, o.desc, o.a, o.b, o.c, o.d, call.algo, &checked);
+  return status == CUBLAS_STATUS_SUCCESS ? checked.workspaceSize : 0;
+}
+
 MatrixLayout make_layout(const LtApi& lt, const MatrixShape& shape) {
   cublasLtMatrixLayout_t object = nullptr;
   if (lt.matrix_layout_create(&object, shape.type, static_cast<std::uint64_t>(shape.rows),

@@ -94,6 +94,9 @@ cublasStatus_t send_with_own_algorithm(const Platform& real, MatmulCall call);
 cublasStatus_t send_with_inputs(const Platform& real, const MatmulCall& call, const MatrixShape& a,
                                 const MatrixShape& b);
 
+/// Bytes of workspace that the algorithm of the call needs; 0 without an algorithm.
+std::uint64_t needed_workspace(const Platform& real, const MatmulCall& call);
+
 /// Sends the call without the last 16 of k; as it is when k is no longer than that.
 cublasStatus_t send_without_k_tail(const Platform& real, const CallFacts& facts, const MatmulCall& call);
 

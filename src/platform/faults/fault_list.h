@@ -128,6 +128,12 @@ void plant_matmul_outside_graph(Platform& platform);
 void plant_refused_matmul_in_capture_as_success(Platform& platform);
 void plant_stale_descriptor_in_second_capture(Platform& platform);
 
+// streams_workspace.cpp: the order of a call with its neighbours, and what calls on several streams share.
+void plant_device_scalar_read_late(Platform& platform);
+void plant_split_k_state_per_handle(Platform& platform);
+void plant_stream_ignored(Platform& platform);
+void plant_workspace_reused_too_early(Platform& platform);
+
 // replay.cpp: what a launched graph reads, needs and was updated to.
 void plant_descriptor_read_at_replay(Platform& platform);
 void plant_exec_update_ignored(Platform& platform);

@@ -118,6 +118,7 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "descriptor-read-at-replay",
     "destroyed-handle-crashes",
     "empty-product-writes",
+    "device-scalar-read-late",
     "exec-update-ignored",
     "far-leading-dimension-halved",
     "first-bias-for-all-batches",
@@ -146,8 +147,10 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "restored-algorithm-refused",
     "result-state-not-success",
     "shared-matrix-read-as-packed",
+    "split-k-state-per-handle",
     "split-k-tail-lost",
     "stale-descriptor-in-second-capture",
+    "stream-ignored",
     "undersized-workspace-accepted",
     "unequal-counts-as-of-d",
     "vector-with-bias-wrong",
@@ -160,6 +163,7 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "wide-d-scale-ignored",
     "workspace-above-limit",
     "zero-k-skipped",
+    "workspace-reused-too-early",
 });
 
 }  // namespace lt_audit::faults

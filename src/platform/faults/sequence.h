@@ -90,6 +90,39 @@ std::span<cublasLtMatmulHeuristicResult_t> results_of(const HeuristicCall& call,
 /// The current context; null when there is none or when that cannot be asked.
 ContextHandle context_now(const Platform& platform);
 
+/// A non-blocking stream in the context that was current when it was made.
+class PrivateStream {
+ public:
+  explicit PrivateStream(const Platform& real) : real_(real) {}
+
+  void make_if_missing() {
+    const std::lock_guard guard(mutex_);
+    if (stream_) return;
+    const ContextHandle context = context_now(real_);
+    cudaStream_t stream = nullptr;
+    if (context == nullptr || real_.cuda.stream_create_with_flags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+      return;
+    stream_ = Stream(real_.cuda, stream);
+    context_ = context;
+  }
+  /// Null when there is none in the current context.
+  cudaStream_t get() const {
+    const std::lock_guard guard(mutex_);
+    return stream_ && context_now(real_) == context_ ? stream_.get() : nullptr;
+  }
+  /// Destroys the stream when its context ends; a null context stands for all.
+  void end(ContextHandle context) {
+    const std::lock_guard guard(mutex_);
+    if (stream_ && (context == nullptr || context == context_)) stream_.reset();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Platform real_;
+  ContextHandle context_ = nullptr;
+  Stream stream_;
+};
+
 /// Calls end(context) before a context is destroyed, and end(null) before the device is reset.
 template <class End>
 void before_context_ends(Platform& platform, End end) {

@@ -8,18 +8,6 @@
 #include "platform/faults/fault_list.h"
 
 namespace lt_audit::faults {
-namespace {
-
-/// Bytes of workspace that the algorithm of the call needs; 0 without an algorithm.
-std::uint64_t needed_workspace(const Platform& real, const MatmulCall& call) {
-  if (call.algo == nullptr || !real.lt.matmul_algo_check) return 0;
-  const Operands& o = call.operands;
-  cublasLtMatmulHeuristicResult_t checked = {};
-  const cublasStatus_t status = real.lt.matmul_algo_check(call.handle, o.desc, o.a, o.b, o.c, o.d, call.algo, &checked);
-  return status == CUBLAS_STATUS_SUCCESS ? checked.workspaceSize : 0;
-}
-
-}  // namespace
 
 void plant_bits_change_between_runs(Platform& platform) {
   auto runs = std::make_shared<std::atomic<std::uint64_t>>(0);
