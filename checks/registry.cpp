@@ -24,6 +24,7 @@ std::unique_ptr<Check> make_in_place();
 std::unique_ptr<Check> make_int8();
 std::unique_ptr<Check> make_known_issues();
 std::unique_ptr<Check> make_shape_limits();
+std::unique_ptr<Check> make_streams_workspace();
 std::unique_ptr<Check> make_workspace();
 
 namespace embedded {
@@ -40,6 +41,7 @@ extern const std::string_view page_in_place;
 extern const std::string_view page_int8;
 extern const std::string_view page_known_issues;
 extern const std::string_view page_shape_limits;
+extern const std::string_view page_streams_workspace;
 extern const std::string_view page_workspace;
 }  // namespace embedded
 
@@ -65,6 +67,7 @@ constexpr std::array kEntries{
     Entry{"int8", make_int8, &embedded::page_int8},
     Entry{"known-issues", make_known_issues, &embedded::page_known_issues},
     Entry{"shape-limits", make_shape_limits, &embedded::page_shape_limits},
+    Entry{"streams-workspace", make_streams_workspace, &embedded::page_streams_workspace},
     Entry{"workspace", make_workspace, &embedded::page_workspace},
 };
 
