@@ -16,7 +16,6 @@
 namespace lt_audit::streams_workspace {
 namespace {
 
-constexpr std::size_t kMostAlgorithms = 8;
 constexpr int kCalls = 4;
 /// A stream is held until the host has enqueued all of a round behind it.
 constexpr std::int64_t kLeadNs = 150'000;
@@ -112,7 +111,7 @@ std::optional<PreparedMatmul> prepare(Session& session, const Case& the_case, Ne
                                       Observation& observation) {
   auto matmul = session.prepare(the_case.problem);
   if (!matmul.describe(observation)) return std::nullopt;
-  chosen = choose(session, matmul, need, kMostAlgorithms, observation);
+  chosen = choose(session, the_case, matmul, need, observation);
   if (chosen.empty()) return std::nullopt;
   return matmul;
 }

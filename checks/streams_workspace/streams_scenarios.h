@@ -25,11 +25,11 @@ const Scenario& scenario_named(std::string_view id);
 /// (cudaStreamLegacy), null, per-thread; "same" is the first one again.
 inline constexpr const char* kStreams = "streams";
 inline constexpr const char* kWorkspace = "workspace";    ///< own, shared, unneeded (shared by algorithms without need)
-inline constexpr const char* kOrder = "order";            ///< none, events, legacy
+inline constexpr const char* kOrder = "order";            ///< none, stream (one for all), events, legacy
 inline constexpr const char* kHandles = "handles";        ///< one, each
 inline constexpr const char* kNeighbour = "neighbour";    ///< copy (cudaMemcpyAsync), kernel (programmatic launch)
 inline constexpr const char* kRounds = "rounds";          ///< at most so many for each algorithm
-inline constexpr const char* kAlgorithms = "algorithms";  ///< first: the heuristic's first alone
+inline constexpr const char* kAlgorithms = "algorithms";  ///< first, some (up to three of different kinds), all
 
 /// Fact: what is wrong beside the numbers, a defect of streams_workspace.cpp; and its figures, a clause.
 inline constexpr const char* kDefect = "defect";
@@ -66,10 +66,14 @@ struct Chosen {
   std::string text() const;
 };
 enum class Need { any, some, none };
-/// The algorithms of a query that need a workspace, or none, best first; at most `most`. Throws NotRun when there is
-/// none. On the simulator one of each kind.
-std::vector<Chosen> choose(Session& session, PreparedMatmul& matmul, Need need, std::size_t most,
+/// The algorithms of a query that need a workspace, or none, best first, as many as the case says. Throws NotRun when
+/// there is none.
+std::vector<Chosen> choose(Session& session, const Case& the_case, PreparedMatmul& matmul, Need need,
                            Observation& observation);
+
+/// Leaves out what has counters alone in its workspace: two kernels that wait for one counter may wait forever. NotRun
+/// when nothing is left.
+void keep_out_of_hangs(std::vector<Chosen>& chosen, const MatmulProblem& problem);
 
 /// Waits for everything. False, and the end of the observation set, when the context is lost.
 bool synchronize(Session& session, Observation& observation);

@@ -12,10 +12,25 @@ namespace lt_audit::streams_workspace {
 namespace {
 
 constexpr int kRequestedResults = 8;
+constexpr std::size_t kMostKinds = 3;
 constexpr std::int64_t kFewRoundsBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kFewestRoundsBytes = std::int64_t{64} << 20;
 
 bool adds_to_d(const MatmulProblem& problem) { return problem.in_place && problem.beta != 0; }
+
+/// One of each kind: of those that split k alike, or on the simulator of those that need a workspace and those that do
+/// not, since the others differ in nothing that shows.
+void keep_kinds(std::vector<Chosen>& chosen, bool by_need_alone) {
+  std::vector<Chosen> kept;
+  for (const auto& one : chosen) {
+    const bool known = std::any_of(kept.begin(), kept.end(), [&](const Chosen& other) {
+      return (other.read.workspace_bytes > 0) == (one.read.workspace_bytes > 0) &&
+             (by_need_alone || (other.read.algo_id == one.read.algo_id && other.read.split_k == one.read.split_k));
+    });
+    if (!known && kept.size() < kMostKinds) kept.push_back(one);
+  }
+  chosen = std::move(kept);
+}
 
 }  // namespace
 
@@ -94,7 +109,7 @@ std::string Chosen::text() const {
                      read.stages, read.split_k, read.workspace_bytes);
 }
 
-std::vector<Chosen> choose(Session& session, PreparedMatmul& matmul, Need need, std::size_t most,
+std::vector<Chosen> choose(Session& session, const Case& the_case, PreparedMatmul& matmul, Need need,
                            Observation& observation) {
   const auto answer = matmul.query(session.handle(), kRequestedResults);
   record(observation, "heuristic", "cublasLtMatmulAlgoGetHeuristic", answer.status);
@@ -109,19 +124,21 @@ std::vector<Chosen> choose(Session& session, PreparedMatmul& matmul, Need need, 
                              need == Need::some ? "a workspace" : "no workspace", name_of(answer.status),
                              answer.results.size()));
   }
-  if (session.target().kind == PlatformKind::simulator) {
-    // The others of a kind differ in no way that shows.
-    std::vector<Chosen> kinds;
-    for (auto& one : chosen) {
-      const bool known = std::any_of(kinds.begin(), kinds.end(), [&one](const Chosen& other) {
-        return (other.read.workspace_bytes > 0) == (one.read.workspace_bytes > 0);
-      });
-      if (!known) kinds.push_back(one);
-    }
-    chosen = std::move(kinds);
-  }
-  if (chosen.size() > most) chosen.resize(most);
+  const auto asked = parameter(the_case, kAlgorithms);
+  if (asked == "first" && chosen.size() > 1) chosen.resize(1);
+  if (asked == "some") keep_kinds(chosen, session.target().kind == PlatformKind::simulator);
   return chosen;
+}
+
+void keep_out_of_hangs(std::vector<Chosen>& chosen, const MatmulProblem& problem) {
+  // Partial sums are at least as wide as D.
+  const auto one_d = static_cast<std::uint64_t>(problem.m * problem.n * problem.batch_count) * bytes_of(problem.type_d);
+  std::erase_if(chosen, [one_d](const Chosen& one) {
+    return one.read.workspace_bytes > 0 && one.read.workspace_bytes < 2 * one_d;
+  });
+  if (chosen.empty()) {
+    throw NotRun("the algorithm keeps counters and no sums in its workspace: shared it may hang, and is not tried");
+  }
 }
 
 bool synchronize(Session& session, Observation& observation) {

@@ -80,7 +80,12 @@ class Table {
 
 Parameters lanes(const char* streams, const char* workspace, const char* rounds, const char* order = "none",
                  const char* handles = "one") {
-  return {{kStreams, streams}, {kWorkspace, workspace}, {kRounds, rounds}, {kOrder, order}, {kHandles, handles}};
+  return {{kStreams, streams}, {kWorkspace, workspace}, {kRounds, rounds},
+          {kOrder, order},     {kHandles, handles},     {kAlgorithms, "some"}};
+}
+Parameters with_algorithms(Parameters parameters, const char* which) {
+  parameters[kAlgorithms] = which;
+  return parameters;
 }
 
 void add_shared(Table& table) {
@@ -88,47 +93,47 @@ void add_shared(Table& table) {
   Group shared{"shared",         "One workspace used on two streams at once", may_refuse, kSharing, kOneEach, together,
                "C5=wrong_result"};
   table.add(shared, "shared.two-streams", lanes(two, "shared", "20"));
-  table.add(shared, "shared.two-streams.long", lanes(two, "shared", "200"));
+  table.add(shared, "shared.two-streams.long", with_algorithms(lanes(two, "shared", "200"), "all"));
   table.add(shared, "shared.two-handles", lanes(two, "shared", "20", "none", "each"));
   table.add(shared, "shared.priorities", lanes("high low", "shared", "20"));
   table.add(shared, "shared.per-thread", lanes("per-thread non-blocking", "shared", "20"));
   shared.run = in_threads;
-  table.add(shared, "shared.two-threads", {{kWorkspace, "shared"}, {kStreams, "per-thread"}, {kRounds, "20"}});
-  auto first = lanes(two, "shared", "20");
-  first[kAlgorithms] = "first";
+  table.add(shared, "shared.two-threads",
+            with_algorithms({{kWorkspace, "shared"}, {kStreams, "per-thread"}, {kRounds, "20"}}, "some"));
   shared.run = together;
-  table.add(shared, "shared.first-algorithm", std::move(first));
+  // One that needs no workspace has nothing to mix up.
+  shared.claims = "";
+  table.add(shared, "shared.first-algorithm", with_algorithms(lanes(two, "shared", "20"), "first"));
   const Group unneeded{"unneeded", "One workspace on two streams at once, with algorithms that need none",
                        may_refuse, kUnneeded,
                        kOneEach,   together};
-  table.add(unneeded, "unneeded.two-streams", lanes(two, "unneeded", "10"));
+  table.add(unneeded, "unneeded.two-streams", lanes(two, "unneeded", "5"));
   const Group ordered{"ordered", "One workspace used by one call after the other", must_work, kSharing, kReport,
                       together};
-  table.add(ordered, "ordered.one-stream", lanes("non-blocking same", "shared", "20"));
-  table.add(ordered, "ordered.events", lanes(two, "shared", "20", "events"));
-  table.add(ordered, "ordered.legacy", lanes("blocking blocking", "shared", "10", "legacy"));
+  table.add(ordered, "ordered.one-stream", lanes("non-blocking same", "shared", "8", "stream"));
+  table.add(ordered, "ordered.events", lanes(two, "shared", "8", "events"));
+  table.add(ordered, "ordered.legacy", lanes("blocking blocking", "shared", "5", "legacy"));
 }
 
 void add_own(Table& table) {
   const char* const two = "non-blocking non-blocking";
   Group own{"own", "Streams with workspaces of their own", must_work, kOwn, kReportBits, together, "C4=fails"};
-  table.add(own, "own.two-streams", lanes(two, "own", "20"));
-  table.add(own, "own.two-streams.long", lanes(two, "own", "200"));
-  table.add(own, "own.two-handles", lanes(two, "own", "10", "none", "each"));
+  table.add(own, "own.two-streams", lanes(two, "own", "8"));
+  table.add(own, "own.two-streams.long", with_algorithms(lanes(two, "own", "100"), "all"));
+  table.add(own, "own.two-handles", lanes(two, "own", "5", "none", "each"));
   table.add(own, "own.eight-streams",
             lanes("non-blocking non-blocking non-blocking non-blocking non-blocking non-blocking non-blocking "
                   "non-blocking",
-                  "own", "5"));
-  table.add(own, "own.priorities", lanes("high low", "own", "10"));
-  table.add(own, "own.blocking", lanes("blocking non-blocking", "own", "10"));
-  table.add(own, "own.per-thread", lanes("per-thread non-blocking", "own", "10"));
-  table.add(own, "own.legacy", lanes("legacy non-blocking", "own", "10"));
-  table.add(own, "own.null", lanes("null blocking", "own", "10"));
-  auto first = lanes(two, "own", "20");
-  first[kAlgorithms] = "first";
-  table.add(own, "own.first-algorithm", std::move(first));
+                  "own", "3"));
+  table.add(own, "own.priorities", lanes("high low", "own", "5"));
+  table.add(own, "own.blocking", lanes("blocking non-blocking", "own", "5"));
+  table.add(own, "own.per-thread", lanes("per-thread non-blocking", "own", "5"));
+  table.add(own, "own.legacy", lanes("legacy non-blocking", "own", "5"));
+  table.add(own, "own.null", lanes("null blocking", "own", "5"));
+  table.add(own, "own.first-algorithm", with_algorithms(lanes(two, "own", "10"), "first"));
   own.run = in_threads;
-  table.add(own, "own.two-threads", {{kWorkspace, "own"}, {kStreams, "per-thread"}, {kRounds, "10"}});
+  table.add(own, "own.two-threads",
+            with_algorithms({{kWorkspace, "own"}, {kStreams, "per-thread"}, {kRounds, "5"}}, "some"));
 }
 
 void add_order(Table& table) {
@@ -136,13 +141,14 @@ void add_order(Table& table) {
                      must_work, kStreamOrder,
                      kReport,   inputs_in_order};
   for (const char* kind : {"non-blocking", "blocking", "high", "low", "legacy", "null", "per-thread"}) {
-    table.add(inputs, std::string("inputs.") + kind, {{kStreams, kind}, {kNeighbour, "copy"}, {kRounds, "2"}});
+    table.add(inputs, std::string("inputs.") + kind,
+              {{kStreams, kind}, {kNeighbour, "copy"}, {kRounds, "2"}, {kAlgorithms, "some"}});
   }
   const Group across{"across",  "An input that another stream writes in an order with the matmul",
                      must_work, kEventOrder,
                      kReport,   inputs_across_streams};
   const auto written = [](const char* streams, const char* order) {
-    return Parameters{{kStreams, streams}, {kNeighbour, "copy"}, {kRounds, "2"}, {kOrder, order}};
+    return with_algorithms({{kStreams, streams}, {kNeighbour, "copy"}, {kRounds, "2"}, {kOrder, order}}, "some");
   };
   table.add(across, "across.events", written("non-blocking non-blocking", "events"));
   table.add(across, "across.events.priorities", written("low high", "events"));
@@ -154,36 +160,39 @@ void add_order(Table& table) {
                       may_refuse, kNoOrder,
                       kOneByOne,  no_order_between_streams};
   table.add(control, "control.no-event",
-            {{kStreams, "non-blocking non-blocking"}, {kNeighbour, "copy"}, {kRounds, "1"}});
+            with_algorithms({{kStreams, "non-blocking non-blocking"}, {kNeighbour, "copy"}, {kRounds, "1"}}, "first"));
   const Group scalars{"scalars", "alpha in device memory that is changed right before a matmul, and right after it",
                       must_work, kScalarOrder,
                       kReport,   scalars_in_order};
-  table.add(scalars, "scalars.copy", {{kStreams, "non-blocking"}, {kNeighbour, "copy"}, {kRounds, "4"}});
+  table.add(scalars, "scalars.copy",
+            with_algorithms({{kStreams, "non-blocking"}, {kNeighbour, "copy"}, {kRounds, "2"}}, "some"));
   const Group chain{"chain",   "Matmuls in one stream that each add to the same D with the same workspace",
                     must_work, kStreamOrder,
                     kReport,   workspace_in_order};
-  table.add(chain, "chain", {{kStreams, "non-blocking"}, {kRounds, "20"}});
+  table.add(chain, "chain", with_algorithms({{kStreams, "non-blocking"}, {kRounds, "8"}}, "some"));
 }
 
 void add_programmatic(Table& table) {
   const auto kernel = [](const char* rounds) {
-    return Parameters{{kStreams, "non-blocking"}, {kNeighbour, "kernel"}, {kRounds, rounds}};
+    return with_algorithms({{kStreams, "non-blocking"}, {kNeighbour, "kernel"}, {kRounds, rounds}}, "some");
   };
   const Group inputs{
       "pdl-inputs", "An input that a kernel under programmatic launch writes right before a matmul, and right after",
       must_work,    kProgrammatic,
       kPlainLaunch, inputs_in_order};
-  table.add(inputs, "pdl.inputs", kernel("10"));
+  table.add(inputs, "pdl.inputs", kernel("4"));
   const Group scalars{
       "pdl-scalars", "alpha that a kernel under programmatic launch writes right before a matmul, and right after",
       must_work,     kProgrammatic,
       kPlainLaunch,  scalars_in_order};
-  table.add(scalars, "pdl.scalars", kernel("10"));
+  table.add(scalars, "pdl.scalars", kernel("4"));
   const Group workspace{
       "pdl-workspace", "A workspace that a kernel under programmatic launch overwrites between two matmuls",
       must_work,       kProgrammatic,
       kPlainLaunch,    workspace_in_order};
-  table.add(workspace, "pdl.workspace", kernel("10"));
+  table.add(workspace, "pdl.workspace", kernel("4"));
+  table.add(inputs, "pdl.inputs.long", with_algorithms(kernel("100"), "all"));
+  table.add(scalars, "pdl.scalars.long", with_algorithms(kernel("100"), "all"));
 }
 
 }  // namespace

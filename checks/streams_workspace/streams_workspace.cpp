@@ -57,6 +57,8 @@ struct Shape {
 /// One tile and a long k, which leaves most of a GPU idle unless k is split; the others have more tiles or longer
 /// parts.
 constexpr Shape kSplit{"", 32, 16, 8192};
+/// No workspace is needed for it.
+constexpr Shape kSquare{"", 96, 80, 64};
 constexpr std::array kMoreShapes{Shape{"tiles", 128, 96, 16384}, Shape{"longest_k", 32, 16, 65536},
                                  Shape{"wide", 64, 256, 8192}};
 constexpr std::int64_t kGiven = 16 << 20;
@@ -83,18 +85,20 @@ MatmulProblem problem_of(const Form& form, const Shape& shape, const Scenario& s
   return problem;
 }
 
-/// In depth quick one scenario of each kind, and more of them for FP16.
+/// In depth quick one scenario of each kind, and more of them for FP16; in depth normal all of them for FP16 and FP32.
 Depth depth_of(const Form& form, const Scenario& scenario) {
+  static const std::set<std::string_view> kSample{"shared.two-streams", "ordered.one-stream", "own.two-streams",
+                                                  "inputs.null",        "across.events",      "chain",
+                                                  "pdl.inputs"};
+  static const std::set<std::string_view> kFirstOnly{"ordered.events",      "unneeded.two-streams", "own.priorities",
+                                                     "own.per-thread",      "inputs.non-blocking",  "inputs.per-thread",
+                                                     "across.legacy-first", "scalars.copy",         "pdl.scalars",
+                                                     "pdl.workspace",       "control.no-event"};
   const auto& id = scenario.id;
-  static const std::set<std::string_view> kSample{
-      "shared.two-streams",  "ordered.one-stream", "ordered.events", "own.two-streams", "inputs.null",
-      "inputs.non-blocking", "across.events",      "chain",          "pdl.inputs",      "pdl.scalars"};
-  static const std::set<std::string_view> kFirstOnly{"unneeded.two-streams", "own.priorities",    "own.per-thread",
-                                                     "inputs.blocking",      "inputs.per-thread", "across.legacy-first",
-                                                     "scalars.copy",         "control.no-event",  "pdl.workspace"};
   if (id.ends_with(".long")) return Depth::full;
   if (kSample.contains(id)) return form.from;
-  return form.name == "f16" && kFirstOnly.contains(id) ? Depth::quick : Depth::normal;
+  if (kFirstOnly.contains(id)) return form.name == "f16" ? Depth::quick : Depth::normal;
+  return form.from == Depth::quick || id.ends_with("two-threads") ? Depth::normal : Depth::full;
 }
 
 bool runs(const Form& form, const Scenario& scenario) {
@@ -115,7 +119,8 @@ class StreamsWorkspace : public ScenarioCheck {
     for (const auto& form : kForms) {
       for (const auto& scenario : scenarios()) {
         if (!runs(form, scenario) || depth < depth_of(form, scenario)) continue;
-        add(list, target, scenario, form.name, problem_of(form, kSplit, scenario));
+        add(list, target, scenario, form.name,
+            problem_of(form, scenario.group == "unneeded" ? kSquare : kSplit, scenario));
       }
       if (depth < Depth::full) continue;
       for (const auto& shape : kMoreShapes) {
