@@ -218,6 +218,25 @@ TEST_F(StreamsWorkspaceTest, SpeaksAboutAProductOfAnApplication) {
   EXPECT_TRUE(about(problem).empty()) << "nothing is promised of it";
 }
 
+TEST_F(StreamsWorkspaceTest, AnAlgorithmWithCountersAloneIsNotShared) {
+  simulated::Worker worker;
+  Platform platform = worker.session().platform();
+  platform.lt.matmul_algo_get_heuristic = [real = platform.lt.matmul_algo_get_heuristic](
+                                              auto handle, auto desc, auto a, auto b, auto c, auto d, auto preference,
+                                              int requested, auto* results, int* returned) {
+    const auto status = real(handle, desc, a, b, c, d, preference, requested, results, returned);
+    for (int i = 0; i < *returned; ++i) {
+      if (results[i].workspaceSize > 0) results[i].workspaceSize = 4;
+    }
+    return status;
+  };
+  MatmulEngine engine(platform, {});
+  Session session(platform, worker.target(), engine);
+  EXPECT_THROW(check_->observe(session, named("f16.shared.two-streams")), NotRun);
+  EXPECT_THROW(check_->observe(session, named("f16.shared.two-threads")), NotRun);
+  expect(named("f16.ordered.events"), check_->observe(session, named("f16.ordered.events")), Status::pass, "");
+}
+
 class StreamsWorkspaceFaults : public testing::TestWithParam<Planted> {};
 
 TEST_P(StreamsWorkspaceFaults, TurnTheCaseRed) { expect_red(*make_streams_workspace(), GetParam()); }
