@@ -104,6 +104,15 @@ void plant_hang(Platform& platform);
 void plant_slow_call(Platform& platform);
 void plant_sticky_misaligned_address(Platform& platform);
 
+// environment.cpp: what surrounds the call is not what it seems, or decides too much.
+void plant_driver_too_old(Platform& platform);
+void plant_handle_lost_to_full_memory(Platform& platform);
+void plant_library_loaded_twice(Platform& platform);
+void plant_mixed_libraries(Platform& platform);
+void plant_tf32_always(Platform& platform);
+void plant_tf32_override_ignored(Platform& platform);
+void plant_wrong_when_memory_is_full(Platform& platform);
+
 // heuristic.cpp: what the heuristic hands out is worth less than it says.
 void plant_algorithm_bound_to_stream(Platform& platform);
 void plant_one_bad_algorithm(Platform& platform);

@@ -96,6 +96,7 @@ inline const std::vector<Row>& rows() {
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and int8_test.cpp have what they do.
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and shape_limits_test.cpp have what
 /// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and fp8_scaling_test.cpp have what
+/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, environment_test.cpp and epilogue_test.cpp have what
 /// they do.
 inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
@@ -119,6 +120,7 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "destroyed-handle-crashes",
     "empty-product-writes",
     "device-scalar-read-late",
+    "driver-too-old",
     "exec-update-ignored",
     "far-leading-dimension-halved",
     "first-bias-for-all-batches",
@@ -136,9 +138,12 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "int8-rounded-before-bias",
     "int8-wraps",
     "ld-below-rows-accepted",
+    "handle-lost-to-full-memory",
     "leak-per-handle",
+    "library-loaded-twice",
     "matmul-outside-graph",
     "null-c-layout-crashes",
+    "mixed-libraries",
     "old-workspace-in-result",
     "one-bad-algorithm",
     "pointer-members-rounded",
@@ -158,12 +163,15 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "scale-d-ignored",
     "split-k-tail-lost",
     "stale-descriptor-in-second-capture",
+    "tf32-always",
+    "tf32-override-ignored",
     "undersized-workspace-accepted",
     "vector-scales-read-along-k",
     "wide-d-scale-ignored",
     "workspace-above-limit",
     "zero-k-skipped",
     "workspace-reused-too-early",
+    "wrong-when-memory-is-full",
 });
 
 }  // namespace lt_audit::faults
