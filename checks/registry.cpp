@@ -15,6 +15,7 @@ std::unique_ptr<Check> make_alignment();
 std::unique_ptr<Check> make_batched();
 std::unique_ptr<Check> make_compute_type();
 std::unique_ptr<Check> make_cublas_parity();
+std::unique_ptr<Check> make_environment();
 std::unique_ptr<Check> make_epilogue();
 std::unique_ptr<Check> make_fp8_scaling();
 std::unique_ptr<Check> make_graph_capture();
@@ -32,6 +33,7 @@ extern const std::string_view page_alignment;
 extern const std::string_view page_batched;
 extern const std::string_view page_compute_type;
 extern const std::string_view page_cublas_parity;
+extern const std::string_view page_environment;
 extern const std::string_view page_epilogue;
 extern const std::string_view page_fp8_scaling;
 extern const std::string_view page_graph_capture;
@@ -58,6 +60,7 @@ constexpr std::array kEntries{
     Entry{"batched", make_batched, &embedded::page_batched},
     Entry{"compute-type", make_compute_type, &embedded::page_compute_type},
     Entry{"cublas-parity", make_cublas_parity, &embedded::page_cublas_parity},
+    Entry{"environment", make_environment, &embedded::page_environment},
     Entry{"epilogue", make_epilogue, &embedded::page_epilogue},
     Entry{"fp8-scaling", make_fp8_scaling, &embedded::page_fp8_scaling},
     Entry{"graph-capture", make_graph_capture, &embedded::page_graph_capture},

@@ -168,5 +168,17 @@ TEST_F(RunTest, AHeuristicResultIsUsedInAnotherProcess) {
   EXPECT_EQ(statuses_of(file_json(here_ / "lt-audit.json")).at(the_case), "fail");
 }
 
+TEST_F(RunTest, AnotherProcessHasTheVariableThatACaseSets) {
+  const Words words = {"run", "environment", "--target", "simulator", "--depth", "quick"};
+  // Right numbers only where the variable arrives: without it the product is one of TF32.
+  const std::string the_case = "environment/tf32.tf32-off";
+  ASSERT_EQ(run_program(words, here()).code, 0);
+  EXPECT_EQ(statuses_of(file_json(here_ / "lt-audit.json")).at(the_case), "pass");
+  EXPECT_EQ(run_program(words, here({"NVIDIA_TF32_OVERRIDE=1"})).code, 0);
+  const auto statuses = statuses_of(file_json(here_ / "lt-audit.json"));
+  EXPECT_EQ(statuses.at(the_case), "skip");
+  EXPECT_EQ(statuses.at("environment/variable.NVIDIA_TF32_OVERRIDE"), "warn");
+}
+
 }  // namespace
 }  // namespace lt_audit
