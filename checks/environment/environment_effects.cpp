@@ -46,7 +46,12 @@ Observation run_there(Session& session, const Case& the_case, const RunOptions& 
 }  // namespace
 
 Observation multiply_whole_significands(Session& session, const Case& the_case) {
-  return session.run(the_case.problem, kWholeSignificands);
+  auto seen = session.run(the_case.problem, kWholeSignificands);
+  if (!session.platform().process_facts) return seen;
+  const auto variables = session.platform().process_facts().variables;
+  const auto found = variables.find("NVIDIA_TF32_OVERRIDE");
+  if (found != variables.end() && found->second != "0") seen.facts[kTf32Override] = found->second;
+  return seen;
 }
 
 Observation switch_tf32(Session& session, const Case& the_case) {

@@ -1,12 +1,14 @@
 // From facts to a verdict: what is said against a scenario, and its sentence. Pure.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 
 #include "environment_scenarios.h"
 #include "lt_audit/measured_facts.h"
+#include "lt_audit/variables.h"
 #include "lt_audit/verdict.h"
 
 namespace lt_audit::environment {
@@ -81,6 +83,12 @@ Found judge_tf32(const Scenario& scenario, const Observation& seen) {
   return ScenarioResult{Outcome::wrong_result, Status::fail, "ignored"};
 }
 
+/// FP32 in TF32 because a variable says so is the same trap as in another process.
+Found judge_precision(const Scenario& /*scenario*/, const Observation& seen) {
+  if (outcome_of(seen) != Outcome::wrong_result || seen.fact(kTf32Override).empty()) return std::nullopt;
+  return ScenarioResult{Outcome::wrong_result, Status::warn, "forced"};
+}
+
 /// Emulation is documented to change bits; of the others nothing but time, and of the pool nothing but cuBLAS.
 Found judge_effect(const Scenario& scenario, const Observation& seen) {
   if (outcome_of(seen) != Outcome::correct || seen.fact(kVariable).empty()) return std::nullopt;
@@ -110,30 +118,40 @@ Found judge_full_memory(const Scenario& /*scenario*/, const Observation& seen) {
   return trap(created == "NOT_INITIALIZED" ? "misleading-status" : "undocumented-status");
 }
 
-std::string say_libraries(const Observation& seen) {
+std::string say_libraries(const Scenario& /*scenario*/, const Observation& seen) {
   const auto twice = seen.fact(kTwice);
   return fmt::format("cuBLAS is {} ({}) and cuBLASLt is {} ({}){}", seen.fact(kBlasVersion), seen.fact(kBlasPath),
                      seen.fact(kLtVersion), seen.fact(kLtPath), twice.empty() ? "" : ", loaded: " + twice);
 }
 
-std::string say_headers(const Observation& seen) {
+std::string say_headers(const Scenario& /*scenario*/, const Observation& seen) {
   return fmt::format("cuBLASLt is {} and the headers are those of {}", seen.fact(kLtVersion), seen.fact(kHeaders));
 }
 
-std::string say_driver(const Observation& seen) {
+std::string say_driver(const Scenario& /*scenario*/, const Observation& seen) {
   return fmt::format("the driver supports CUDA {} and cuBLASLt is {}", seen.fact(kDriver), seen.fact(kLtVersion));
 }
 
-std::string say_device(const Observation& seen) { return fmt::format("the mode is {}", seen.fact(kMode)); }
+std::string say_device(const Scenario& /*scenario*/, const Observation& seen) {
+  return fmt::format("the mode is {}", seen.fact(kMode));
+}
 
-std::string say_memory(const Observation& seen) {
+std::string say_memory(const Scenario& /*scenario*/, const Observation& seen) {
   return fmt::format("{} MiB of {} MiB are free", seen.fact(kFreeMiB), seen.fact("total_mib"));
 }
 
-std::string say_variable(const Observation& seen) { return fmt::format("the value is {}", seen.fact(kValue)); }
+std::string say_variable(const Scenario& scenario, const Observation& seen) {
+  const auto rules = variable_rules();
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const VariableRule& r) {
+    return r.name == scenario.parameters.at(kNameParameter);
+  });
+  return fmt::format("the value is {}{}", seen.fact(kValue),
+                     rule == rules.end() ? std::string() : fmt::format("; {}", rule->effect));
+}
 
-std::string say_effect(const Observation& seen) {
+std::string say_effect(const Scenario& /*scenario*/, const Observation& seen) {
   std::string text = describe(seen);
+  if (const auto value = seen.fact(kTf32Override); !value.empty()) text += "; NVIDIA_TF32_OVERRIDE is " + value;
   const auto add = [&](const char* what, const char* here, const char* there) {
     if (seen.fact(here).empty() || seen.fact(here) == seen.fact(there)) return;
     text += fmt::format("; {} without it {}, with it {}", what, seen.fact(here), seen.fact(there));
@@ -144,7 +162,7 @@ std::string say_effect(const Observation& seen) {
   return text;
 }
 
-std::string say_full_memory(const Observation& seen) {
+std::string say_full_memory(const Scenario& /*scenario*/, const Observation& seen) {
   const auto product = seen.fact(kProduct);
   const auto* again = seen.stage(kAnswerStage);
   return fmt::format("with {} MiB free the creation returns {}{}; with memory given back {}", seen.fact(kLeftMiB),
@@ -155,7 +173,7 @@ std::string say_full_memory(const Observation& seen) {
 struct Judge {
   std::string_view scenarios;
   Found (*judge)(const Scenario&, const Observation&);
-  std::string (*say)(const Observation&);
+  std::string (*say)(const Scenario&, const Observation&);
 };
 /// By the start of a scenario's id.
 constexpr std::array kJudges{
@@ -168,6 +186,8 @@ constexpr std::array kJudges{
     Judge{"tf32-", judge_tf32, say_effect},
     Judge{"full-memory", judge_full_memory, say_full_memory},
     Judge{"pinned-error", judge_pinned, say_effect},
+    Judge{"whole-significands", judge_precision, say_effect},
+
     Judge{"", judge_effect, say_effect},
 };
 
@@ -185,7 +205,7 @@ std::optional<ScenarioResult> judge_facts(const Scenario& scenario, const Observ
 }
 
 std::string describe_facts(const Scenario& scenario, const Observation& observation) {
-  return judge_of(scenario).say(observation);
+  return judge_of(scenario).say(scenario, observation);
 }
 
 }  // namespace lt_audit::environment

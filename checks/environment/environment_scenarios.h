@@ -28,6 +28,9 @@ inline constexpr const char* kFreeMiB = "free_mib";
 /// Of a variable, when it is set to what changes something.
 inline constexpr const char* kValue = "value";
 
+/// NVIDIA_TF32_OVERRIDE, where it is set to anything but 0.
+inline constexpr const char* kTf32Override = "tf32_override";
+
 /// Facts of a run in another process: what it had set, and how the same run went here.
 inline constexpr const char* kVariable = "variable";
 inline constexpr const char* kBitsHere = "d_bits_here";
@@ -55,8 +58,7 @@ inline constexpr long long kLowMiB = 512;
 std::span<const Scenario> scenarios();
 const Scenario& scenario_named(std::string_view id);
 
-/// What the facts say against the scenario; nothing leaves the judgement to the outcome, and `settled` tells that the
-/// facts are all there is to judge.
+/// What the facts say for or against the scenario; nothing leaves the judgement to the outcome.
 std::optional<ScenarioResult> judge_facts(const Scenario& scenario, const Observation& observation);
 /// The facts in a sentence.
 std::string describe_facts(const Scenario& scenario, const Observation& observation);

@@ -132,7 +132,9 @@ void add_effects(std::vector<Scenario>& list) {
   effect("tf32-off", "NVIDIA_TF32_OVERRIDE=0", kTf32Off,
          "do not rely on the variable: use CUBLAS_COMPUTE_32F in place of CUBLAS_COMPUTE_32F_FAST_TF32", switch_tf32);
   effect("tf32-on", "NVIDIA_TF32_OVERRIDE=1", kTf32On,
-         "unset NVIDIA_TF32_OVERRIDE, and use CUBLAS_COMPUTE_32F_FAST_TF32 where TF32 is wanted", switch_tf32);
+         "unset NVIDIA_TF32_OVERRIDE, and use CUBLAS_COMPUTE_32F_FAST_TF32 where TF32 is wanted; where FP32 must be, "
+         "CUBLAS_COMPUTE_32F_PEDANTIC",
+         switch_tf32);
   effect("launch-blocking", "CUDA_LAUNCH_BLOCKING=1", kNoNumbers, kSameEverywhere, set_variable);
   effect("log", "CUBLASLT_LOG_LEVEL=5", kNoNumbers, kSameEverywhere, set_variable);
   effect("workspace-config", "CUBLAS_WORKSPACE_CONFIG=:4096:8", kPool, kSameEverywhere, set_variable);

@@ -98,6 +98,9 @@ TEST_F(EnvironmentTest, OtherProcessesAreFew) {
   };
   EXPECT_EQ(processes(Depth::quick), 1);
   EXPECT_EQ(processes(Depth::normal), 5);
+  auto gpu = describe_target(make_simulator_platform({}), 0);
+  gpu.kind = PlatformKind::gpu;
+  for (const auto& c : check_->cases(gpu, Depth::quick)) EXPECT_FALSE(c.isolated) << c.id;
 }
 
 TEST_F(EnvironmentTest, LibrariesMustBeOnePair) {
@@ -160,7 +163,7 @@ TEST_F(EnvironmentTest, AVariableThatIsSetIsNamedWithItsValue) {
     expect_of_facts(id, {}, Status::pass, "");
     expect_of_facts(id, {{"harmless_value", "0"}}, Status::pass, "");
     const auto verdict = expect_of_facts(id, {{kValue, "7"}}, Status::warn, "set");
-    EXPECT_EQ(verdict.sentence, std::string(rule.name) + ": the value is 7");
+    EXPECT_EQ(verdict.sentence, std::string(rule.name) + ": the value is 7; " + std::string(rule.effect));
   }
 }
 
@@ -174,6 +177,10 @@ TEST_F(EnvironmentTest, Tf32IsJudgedByTheNumbers) {
     expect(id, worked_there({}), Status::pass, "");
     expect(id, hand_made::refused(), Status::fail, "refused");
   }
+  auto forced = wrong();
+  forced.facts[kTf32Override] = "1";
+  EXPECT_NE(expect("f32.whole-significands", forced, Status::warn, "forced").sentence.find("NVIDIA_TF32_OVERRIDE is 1"),
+            std::string::npos);
   // Without the variable there is nothing to blame it for.
   expect("f32.tf32-on", wrong(), Status::fail, "wrong-result");
 }
@@ -183,7 +190,7 @@ TEST_F(EnvironmentTest, OtherBitsAndAlgorithmsAreTrapsUnlessTheVariableIsForThem
   const Facts algorithm = {{kAlgorithmHere, "66"}, {kAlgorithmThere, "20"}};
   const Facts cublas = {{kCublasBitsHere, "01"}, {kCublasDBitsFact, "02"}};
   const Facts same = {{kBitsHere, "01"}, {kDBitsFact, "01"}, {kAlgorithmHere, "66"}, {kAlgorithmThere, "66"}};
-  for (const auto* id : {"f16.launch-blocking", "f16.log", "f16.workspace-config", "f16.heuristics-cache"}) {
+  for (const auto* id : {"f16.launch-blocking", "f16.log", "f32.workspace-config", "f16.heuristics-cache"}) {
     expect(id, worked_there(same), Status::pass, "");
     const auto verdict = expect(id, worked_there(bits), Status::warn, "bits-differ");
     EXPECT_NE(verdict.sentence.find("bits of D without it 01, with it 02"), std::string::npos) << verdict.sentence;

@@ -81,12 +81,10 @@ TEST_F(EnvironmentProducts, Tf32AlwaysRoundsUnderComputeType32f) {
 }
 
 TEST_F(EnvironmentProducts, TheSimulatorRoundsToTf32UnlessTheVariableForbids) {
-  const auto platform_with = [](const char* value, const char* fault) {
+  const auto platform_with = [](const char* value, const std::string& fault) {
     SimulatorOptions options;
     options.variables["NVIDIA_TF32_OVERRIDE"] = value;
-    Platform platform = make_simulator_platform(options);
-    if (*fault != 0) platform = inject_fault(platform, fault);
-    return platform;
+    return fault.empty() ? make_simulator_platform(options) : planted(fault, options);
   };
   for (const auto& [value, fault, exact] :
        {std::tuple{"", "", false}, std::tuple{"1", "", false}, std::tuple{"0", "", true},
