@@ -57,12 +57,14 @@ void plant_gelu_in_place_wrong(Platform& platform);
 
 // complex.cpp: products of complex matrices.
 void plant_planar_batch_stride_doubled(Platform& platform);
+
 // in_place.cpp: what becomes of C in D's memory, of a C that is not read, and of a C that is not there.
 void plant_c_ignored_in_place(Platform& platform);
 void plant_c_read_at_device_beta_zero(Platform& platform);
 void plant_in_place_layouts_accepted(Platform& platform);
 void plant_in_place_split_k_added_twice(Platform& platform);
 void plant_null_c_layout_crashes(Platform& platform);
+
 // int8.cpp: sums, conversion and scalars of INT8 products, and what is left out when there are many columns.
 void plant_int32_low_bits_lost(Platform& platform);
 void plant_int8_alpha_ignored(Platform& platform);
@@ -70,6 +72,7 @@ void plant_int8_columns_cut(Platform& platform);
 void plant_int8_many_refused(Platform& platform);
 void plant_int8_rounded_before_bias(Platform& platform);
 void plant_int8_wraps(Platform& platform);
+
 // shape_limits.cpp: sizes of 0 and 1, beyond 16 bits, and leading dimensions below and far above the rows.
 void plant_columns_beyond_65535_lost(Platform& platform);
 void plant_empty_product_writes(Platform& platform);
@@ -77,6 +80,7 @@ void plant_far_leading_dimension_halved(Platform& platform);
 void plant_ld_below_rows_accepted(Platform& platform);
 void plant_vector_with_bias_wrong(Platform& platform);
 void plant_zero_k_skipped(Platform& platform);
+
 // fp8_scaling.cpp: another scale factor than the call asks for, or none, and amax.
 void plant_amax_ignored(Platform& platform);
 void plant_block_scale_padding_ignored(Platform& platform);

@@ -89,15 +89,8 @@ inline const std::vector<Row>& rows() {
 }
 
 /// Faults that show in no single call of cuBLASLt, or in none without attributes that the scripted library does not
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, batched_test.cpp and epilogue_test.cpp have what they
-/// do.
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and
-/// in_place_test.cpp have what they do.
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and int8_test.cpp have what they do.
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and shape_limits_test.cpp have what
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, epilogue_test.cpp and fp8_scaling_test.cpp have what
-/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp, environment_test.cpp and epilogue_test.cpp have what
-/// they do.
+/// have; sequences_test.cpp, graphs_test.cpp, cublas_test.cpp and the tests named like the files of the faults have
+/// what they do.
 inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "algorithm-bound-to-stream",
     "amax-ignored",
@@ -108,9 +101,9 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "bias-along-columns",
     "bias-gradient-wrong-at-k-1",
     "bits-change-between-runs",
+    "block-scale-padding-ignored",
     "c-ignored-in-place",
     "c-read-at-device-beta-zero",
-    "block-scale-padding-ignored",
     "capture-invalidated",
     "columns-beyond-65535-lost",
     "cublas-default-tf32",
@@ -118,9 +111,9 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "cublas-writes-behind-c",
     "descriptor-read-at-replay",
     "destroyed-handle-crashes",
-    "empty-product-writes",
     "device-scalar-read-late",
     "driver-too-old",
+    "empty-product-writes",
     "exec-update-ignored",
     "far-leading-dimension-halved",
     "first-bias-for-all-batches",
@@ -128,7 +121,7 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "gelu-aux-after-activation",
     "gelu-in-place-wrong",
     "handle-bound-to-context",
-    "last-pointer-for-all",
+    "handle-lost-to-full-memory",
     "in-place-layouts-accepted",
     "in-place-split-k-added-twice",
     "int32-low-bits-lost",
@@ -137,13 +130,13 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "int8-many-refused",
     "int8-rounded-before-bias",
     "int8-wraps",
+    "last-pointer-for-all",
     "ld-below-rows-accepted",
-    "handle-lost-to-full-memory",
     "leak-per-handle",
     "library-loaded-twice",
     "matmul-outside-graph",
-    "null-c-layout-crashes",
     "mixed-libraries",
+    "null-c-layout-crashes",
     "old-workspace-in-result",
     "one-bad-algorithm",
     "pointer-members-rounded",
@@ -151,27 +144,24 @@ inline constexpr auto kSequenceFaults = std::to_array<std::string_view>({
     "replay-reads-freed-workspace",
     "restored-algorithm-refused",
     "result-state-not-success",
+    "scalar-scale-refused-below-16",
+    "scale-d-ignored",
     "shared-matrix-read-as-packed",
     "split-k-state-per-handle",
     "split-k-tail-lost",
     "stale-descriptor-in-second-capture",
     "stream-ignored",
-    "undersized-workspace-accepted",
-    "unequal-counts-as-of-d",
-    "vector-with-bias-wrong",
-    "scalar-scale-refused-below-16",
-    "scale-d-ignored",
-    "split-k-tail-lost",
-    "stale-descriptor-in-second-capture",
     "tf32-always",
     "tf32-override-ignored",
     "undersized-workspace-accepted",
+    "unequal-counts-as-of-d",
     "vector-scales-read-along-k",
+    "vector-with-bias-wrong",
     "wide-d-scale-ignored",
     "workspace-above-limit",
-    "zero-k-skipped",
     "workspace-reused-too-early",
     "wrong-when-memory-is-full",
+    "zero-k-skipped",
 });
 
 }  // namespace lt_audit::faults

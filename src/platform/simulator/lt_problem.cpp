@@ -224,7 +224,9 @@ std::string leading_dimension_text(const MatmulProblem& p) {
 
 /// The lines that cuBLASLt 13.1.0 logs for the rule, or the rule's own text where the library stays silent.
 std::vector<Refusal::Line> lines_of(const Promise& promise, const MatmulProblem& p) {
-  if (promise.rule_id == "ld-below-rows" || promise.rule_id == "ld-of-one-line") return {{Logger::error, leading_dimension_text(p)}};
+  if (promise.rule_id == "ld-below-rows" || promise.rule_id == "ld-of-one-line") {
+    return {{Logger::error, leading_dimension_text(p)}};
+  }
   if (promise.rule_id == "fp8-needs-tn") {
     return {{Logger::error, fmt::format("FP8 matrix multiplications support only TN input layout. Got {}{}",
                                         p.transa == CUBLAS_OP_N ? 'N' : 'T', p.transb == CUBLAS_OP_N ? 'N' : 'T')}};
