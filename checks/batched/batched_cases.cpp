@@ -17,9 +17,8 @@ void add_broadcasts(CaseList& list, const Form& form) {
     }
     const bool sample = shared == "a" || shared == "b" || shared == "none";
     const bool quick = sample && form.name == "e4m3";
-    list.add_beside(
-        at_least(form.tier, Depth::quick, quick ? Depth::quick : Depth::normal, sample ? Depth::normal : Depth::full),
-        fmt::format("{}.shared.{}", form.name, shared), shared == "none" ? "plain" : "shared-operand", p);
+    list.add_beside(at_least(form.tier, Depth::quick, quick ? Depth::quick : Depth::normal, Depth::full),
+                    fmt::format("{}.shared.{}", form.name, shared), shared == "none" ? "plain" : "shared-operand", p);
   }
 }
 
@@ -35,9 +34,9 @@ void add_interleaved(CaseList& list, const Form& form) {
     }
     const bool sample = wide == "abcd" || wide == "d";
     const bool quick = sample && (form.tier == Tier::first || form.name == "e4m3");
-    list.add_beside(at_least(form.tier, quick ? Depth::quick : Depth::normal, quick ? Depth::quick : Depth::normal,
-                             sample ? Depth::normal : Depth::full),
-                    fmt::format("{}.interleaved.{}", form.name, wide), "interleaved", p);
+    list.add_beside(
+        at_least(form.tier, quick ? Depth::quick : Depth::normal, quick ? Depth::quick : Depth::normal, Depth::full),
+        fmt::format("{}.interleaved.{}", form.name, wide), "interleaved", p);
   }
 }
 

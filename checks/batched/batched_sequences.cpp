@@ -166,7 +166,7 @@ P with_odd_members(P p, bool declared) {
 
 void add_pointer_arrays(CaseList& list, const Form& form) {
   const Depth sample =
-      form.name == "e4m3" ? Depth::quick : at_least(form.tier, Depth::quick, Depth::normal, Depth::normal);
+      form.name == "e4m3" ? Depth::quick : at_least(form.tier, Depth::quick, Depth::normal, Depth::full);
   const Depth common = at_least(form.tier, Depth::quick, Depth::normal, Depth::full);
   const auto id = [&](std::string_view what) { return fmt::format("{}.pointers.{}", form.name, what); };
   const auto plain = list.problem(form, 3);
