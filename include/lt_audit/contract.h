@@ -51,8 +51,8 @@ Promise promise_of_types(const MatmulProblem& problem, const ContractScope& scop
 /// against real pointer alignment, workspace alignment, epilogue against order, batch. The first broken rule decides.
 Promise promise_of(const MatmulProblem& problem, const ContractScope& scope);
 
-/// Four layouts whose batch counts are not all the same; `c_differs_from_d` names the pair that the documentation speaks
-/// of since long ago.
+/// Four layouts whose batch counts are not all the same; `c_differs_from_d` names the pair that the documentation
+/// speaks of since long ago.
 Promise promise_of_unequal_batch_counts(const ContractScope& scope, bool c_differs_from_d);
 
 /// The problem with its matrices named by arrays of pointers (CUBLASLT_BATCH_MODE_POINTER_ARRAY) in all four layouts,
