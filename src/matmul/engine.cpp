@@ -142,6 +142,12 @@ void MatmulEngine::Impl::run_matmul(const MatmulProblem& problem, LtCall& call, 
   const cudaError_t error = platform.cuda.stream_synchronize(stream);
   profile.wait_us += us_since(phase);
   observation.stages.push_back({"synchronize", "cudaStreamSynchronize", name_of(error)});
+  if (error == cudaSuccess && verification_launched == cudaErrorMemoryAllocation) {
+    // Another process took what the first launch of a kernel needs; the error is not sticky.
+    static_cast<void>(platform.cuda.get_last_error());
+    observation.not_run = "no GPU memory is left for the audit's kernels";
+    return;
+  }
   if (error != cudaSuccess || verification_launched != cudaSuccess) {
     // A fault of the matmul shows here; the kernels after it have said nothing, and the context is gone.
     observation.end = ProcessEnd::context_lost;

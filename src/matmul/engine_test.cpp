@@ -193,6 +193,14 @@ TEST(Engine, OneEngineRunsManyProblemsInOneSlab) {
   EXPECT_EQ(before, after);
 }
 
+TEST(Engine, AKernelOfTheAuditWithoutMemoryIsNoLostContext) {
+  auto platform = make_simulator_platform({});
+  platform.kernels.inspect = [](const auto&...) { return cudaErrorMemoryAllocation; };
+  MatmulEngine engine(platform, {});
+  const auto observation = engine.run(problem_from_text("m=32,n=16,k=8,a=f32"));
+  EXPECT_EQ(outcome_of(observation), Outcome::not_run) << describe(observation);
+}
+
 TEST(Engine, LostContextIsSaid) {
   const auto observation =
       run("m=64,n=64,k=64,a=f16,epilogue=bias,bias_offset=2,a_offset=2,a_alignment=2", "sticky-misaligned-address");

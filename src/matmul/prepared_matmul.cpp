@@ -269,6 +269,11 @@ bool PreparedMatmul::verify(Observation& observation, const MatmulProblem& expec
   auto launched = verifier.reset_record();
   if (launched == cudaSuccess) launched = verifier.launch(expected, inputs, state.buffers, true);
   const auto error = state.bench->platform().cuda.stream_synchronize(stream());
+  if (launched == cudaErrorMemoryAllocation && error == cudaSuccess) {
+    // Another process took what the first launch of a kernel needs; the error is not sticky.
+    static_cast<void>(state.bench->platform().cuda.get_last_error());
+    throw NotRun("no GPU memory is left for the audit's kernels");
+  }
   if (launched != cudaSuccess || error != cudaSuccess) {
     // The audit's kernels fault only when an earlier call has spoiled the context.
     observation.end = ProcessEnd::context_lost;
