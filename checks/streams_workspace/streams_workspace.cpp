@@ -87,13 +87,12 @@ MatmulProblem problem_of(const Form& form, const Shape& shape, const Scenario& s
 
 /// In depth quick one scenario of each kind, and more of them for FP16; in depth normal all of them for FP16 and FP32.
 Depth depth_of(const Form& form, const Scenario& scenario) {
-  static const std::set<std::string_view> kSample{"shared.two-streams", "ordered.one-stream", "own.two-streams",
-                                                  "inputs.null",        "across.events",      "chain",
-                                                  "pdl.inputs"};
+  static const std::set<std::string_view> kSample{
+      "shared.two-streams", "ordered.one-stream", "own.two-streams", "inputs.null", "chain", "pdl.inputs"};
   static const std::set<std::string_view> kFirstOnly{"ordered.events",      "unneeded.two-streams", "own.priorities",
                                                      "own.per-thread",      "inputs.non-blocking",  "inputs.per-thread",
                                                      "across.legacy-first", "scalars.copy",         "pdl.scalars",
-                                                     "pdl.workspace",       "control.no-event"};
+                                                     "pdl.workspace",       "control.no-event",     "across.events"};
   const auto& id = scenario.id;
   if (id.ends_with(".long")) return Depth::full;
   if (kSample.contains(id)) return form.from;

@@ -254,7 +254,6 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"split-k-state-per-handle", "f32.shared.two-streams", Status::warn, "shared-wrong-result", "f32.chain"},
         Planted{"split-k-tail-lost", "f32.chain", kRed, "chain-wrong-result", "f16.unneeded.two-streams"},
         Planted{"stream-ignored", "f32.inputs.null", kRed, "inputs-wrong-result", "f16.inputs.null"},
-        Planted{"stream-ignored", "f32.across.events", kRed, "across-wrong-result", "f16.across.events"},
         Planted{"stream-ignored", "f32.pdl.inputs", kRed, "pdl-inputs-wrong-result", "f16.pdl.inputs"},
         Planted{"workspace-reused-too-early", "f16.ordered.one-stream", kRed, "ordered-wrong-result",
                 "f32.ordered.one-stream"},
