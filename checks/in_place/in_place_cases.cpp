@@ -381,7 +381,7 @@ void add_alpha_zero(CaseList& list, const Form& form) {
   for (const auto& shape : {kBase, kRow, kLongK, kBatch}) {
     if (!takes(form, shape)) continue;
     const bool base = shape.name == kBase.name;
-    for (const bool in_place : {false, true}) {
+    for (const bool in_place : {true, false}) {
       if (in_place && form.c != form.d) continue;
       auto p = list.problem(form, shape, 1);
       p.alpha = 0;
