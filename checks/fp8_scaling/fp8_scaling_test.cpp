@@ -198,7 +198,10 @@ TEST_F(Fp8ScalingTest, ReportsHowTheProcessEnded) {
   const auto hung = judge(zero, hand_made::ended(ProcessEnd::timed_out, "500 ms"));
   EXPECT_EQ(hung.reason, "timed-out");
   EXPECT_NE(check_->advice(zero, hung).remedy.find("CUB-9627"), std::string::npos);
-  EXPECT_EQ(judge("host.pageable.a", hand_made::ended(ProcessEnd::context_lost, "cudaErrorIllegalAddress")).reason,
+  const auto full = cases(Depth::full);
+  const auto pageable = std::find_if(full.begin(), full.end(), [](const Case& c) { return c.id == "host.pageable.a"; });
+  ASSERT_NE(pageable, full.end());
+  EXPECT_EQ(judge(*pageable, hand_made::ended(ProcessEnd::context_lost, "cudaErrorIllegalAddress")).reason,
             "context-lost");
   EXPECT_EQ(judge(kPlain, hand_made::ended(ProcessEnd::crashed, "SIGSEGV")).reason, "crashed");
   Observation observation;

@@ -85,9 +85,7 @@ void add_null_pointers(CaseList& list) {
   for (const auto& pair : kPairs) {
     for (const auto* operand : {"a", "b", "ab"}) {
       if (pair.name == "vec_vec" && std::string_view(operand) == "b") continue;
-      const bool early = std::string_view(operand) == "a" && pair.name != "blk_vec";
-      Case* added = list.add_steps(early && pair.name == "vec_vec" ? Depth::normal : Depth::full,
-                                   fmt::format("null.{}.{}", pair.name, operand), kNull, "null-pointer",
+      Case* added = list.add_steps(Depth::full, fmt::format("null.{}.{}", pair.name, operand), kNull, "null-pointer",
                                    with_pair(list.problem(kFirst, kTableBase), pair));
       if (added == nullptr) continue;
       added->parameters[kOperand] = operand;
@@ -104,8 +102,7 @@ void add_host_pointers(CaseList& list) {
   constexpr std::string_view kRule =
       "scale and amax pointers are device pointers (cublasLt.h 13.1.0, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER to "
       "_AMAX_D_POINTER, lines 1417-1479); pinned memory is one under unified addressing (CUDA programming guide, "
-      "Unified "
-      "Virtual Address Space)";
+      "Unified Virtual Address Space)";
   for (const auto* memory : {"pinned", "pageable"}) {
     const bool pinned = std::string_view(memory) == "pinned";
     for (const auto* operand : {"a", "b", "c", "d", "amax"}) {
@@ -113,9 +110,8 @@ void add_host_pointers(CaseList& list) {
       p.beta = 1;
       p.scale_a = p.scale_b = p.scale_c = p.scale_d = kScalar;
       p.amax_d = true;
-      Depth from = pinned ? Depth::normal : Depth::full;
-      if (!pinned && std::string_view(operand) == "a") from = Depth::normal;
-      Case* added = list.add_steps(from, fmt::format("host.{}.{}", memory, operand), kHost, "host-pointer", p);
+      Case* added = list.add_steps(pinned ? Depth::normal : Depth::full, fmt::format("host.{}.{}", memory, operand),
+                                   kHost, "host-pointer", p);
       if (added == nullptr) continue;
       added->parameters[kOperand] = operand;
       added->parameters[kMemory] = memory;
