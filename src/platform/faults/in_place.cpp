@@ -81,7 +81,7 @@ void plant_null_c_layout_crashes(Platform& platform) {
                               const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algo, void* workspace,
                               std::size_t workspace_bytes, cudaStream_t stream) {
-    if (c_layout == nullptr) static_cast<void>(std::raise(SIGSEGV));
+    if (c_layout == nullptr && d_layout != nullptr) static_cast<void>(std::raise(SIGSEGV));
     return real->lt.matmul(handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo,
                            workspace, workspace_bytes, stream);
   };
