@@ -40,7 +40,7 @@ constexpr std::string_view kSharedRule =
     "Reproducibility)";
 constexpr std::string_view kAlphaRule =
     "whether A and B are read when alpha is 0 is documented nowhere for cuBLAS; in BLAS they are not (reference BLAS, "
-    "xGEMM: C := beta C), and cublasGemmEx 13.1.0 on an H200 follows it";
+    "xGEMM: C := beta C), and cublasGemmEx 13.1.0 on an H200 follows it with alpha in host memory";
 
 constexpr std::string_view kOutOfPlace =
     "give D memory of its own and report it to NVIDIA with the repro line; until then compute in place only with an "
