@@ -134,7 +134,7 @@ TEST_F(ShapeLimitsTest, ExpectationsFollowTheDocumentation) {
   EXPECT_EQ(named("e4m3.span_a.2p31_elements.above").expectation, Expectation::must_work);
   EXPECT_EQ(named("f16.tn.ldb.above_2p31_elements.lines2").expectation, Expectation::may_refuse);
   EXPECT_EQ(named("i8.tn.ldd.above_2p31_bytes.lines4").expectation, Expectation::must_work);
-  EXPECT_EQ(named("f16.nn.m2147483647.n1.k1").expectation, Expectation::must_work);
+  EXPECT_EQ(named("f16.nn.m2147483647.n1.k1").expectation, Expectation::may_refuse);
   EXPECT_EQ(named("f16.nn.m2147483648.n1.k1").expectation, Expectation::may_refuse);
   EXPECT_EQ(named("e4m3.tn.m16777232").expectation, Expectation::must_work);
 }
@@ -174,6 +174,9 @@ TEST_F(ShapeLimitsTest, WarnsOfRefusalsThatComeLateAndOfBrokenRules) {
   EXPECT_EQ(late.reason, "empty-refused-late");
   EXPECT_EQ(late.status, Status::warn);
   EXPECT_NE(late.sentence.find("cublasGemmEx returns SUCCESS"), std::string::npos) << late.sentence;
+  const auto longest = judge("f16.nn.m2147483647.n1.k1", hand_made::refused_late("INTERNAL_ERROR"));
+  EXPECT_EQ(longest.reason, "long-vector-refused-late");
+  EXPECT_EQ(longest.status, Status::warn);
   auto seen = *hand_made::worked().verification;
   EXPECT_EQ(judge("f16.nn.lda_1", hand_made::worked()).reason, "ld-below-rows-accepted-against-rule");
   seen.wrong = 12;
