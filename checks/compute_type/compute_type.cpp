@@ -109,10 +109,12 @@ struct Combination {
   bool is_complex() const { return lt_audit::is_complex(inputs.first); }
   /// Products of real with complex matrices have no meaning here, and nobody can say what D must be.
   bool is_sensible() const { return is_complex() == lt_audit::is_complex(outputs.first); }
-  /// The usual scale types of complex matrices are the complex ones.
+  /// The usual scale types of complex matrices are the complex ones. Planes on one side only may cost the context, and
+  /// the compute types are alike in that.
   bool full_only() const {
     const bool rare_scale = is_complex() ? !lt_audit::is_complex(scale.type) : scale.full_only;
-    return rare_scale || inputs.full_only || outputs.full_only;
+    const bool rare_planes = inputs.planar != outputs.planar && compute.value != CUBLAS_COMPUTE_32F;
+    return rare_scale || rare_planes || inputs.full_only || outputs.full_only;
   }
 };
 

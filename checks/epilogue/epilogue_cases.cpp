@@ -273,7 +273,7 @@ void add_aux_places(CaseList& list, const Form& form) {
       p.aux_offset = offset;
       const bool alone = !mask && offset < 16;
       Depth from = offset >= 8 ? Depth::normal : Depth::full;
-      if (alone) from = offset == 8 ? (sampled ? Depth::quick : early) : Depth::full;
+      if (alone) from = offset == 8 ? early : Depth::full;
       add(from, fmt::format("aux_off{}", offset), "aux-pointer", p, alone);
     }
   }

@@ -50,7 +50,7 @@ struct Pair {
   std::string_view subject;
   Mode a, b;
 };
-constexpr std::array kPairs{
+inline constexpr std::array kPairs{
     Pair{"outer_outer", "outer-vector", kOuter, kOuter},
     Pair{"vec_vec", "vector-128", kVec128, kVec128},
     Pair{"blk_vec", "block-128", kBlock, kVec128},

@@ -2,6 +2,7 @@
 // lifetime_table.cpp has the scenarios, lifetime_*.cpp their steps, this file cases and judgement.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -30,6 +31,14 @@ constexpr std::array kDefects{
 /// A process or a context takes a tenth of a second and more on a GPU.
 bool is_costly(const Scenario& scenario) {
   return scenario.nature == Nature::isolated || scenario.id.find("context") != std::string::npos;
+}
+
+/// Neighbours of what a quick run has, each a context or a process more.
+bool is_left_out_of_quick(const Scenario& scenario) {
+  constexpr std::array<std::string_view, 5> kNeighbours{"result-in-other-context", "unused-stream-of-other-context",
+                                                        "used-after-destroy-elsewhere", "used-after-device-reset",
+                                                        "used-after-its-context"};
+  return std::find(kNeighbours.begin(), kNeighbours.end(), scenario.id) != kNeighbours.end();
 }
 
 /// A type to run the scenarios with, and the depths from which the cheap and the costly ones run.
@@ -75,6 +84,7 @@ class HandleLifetime : public ScenarioCheck {
     for (const auto& form : kForms) {
       for (const auto& scenario : scenarios()) {
         if (depth < (is_costly(scenario) ? form.costly : form.cheap)) continue;
+        if (depth == Depth::quick && is_left_out_of_quick(scenario)) continue;
         list.push_back(make_case(scenario, form.name, problem_of(form)));
         // C9 says that CUDA 13.1, whose library is 13.2.0, brought a guard: from there on it predicts the opposite.
         if (scenario.id == "two-streams" && target.cublaslt.number() >= 130200) {

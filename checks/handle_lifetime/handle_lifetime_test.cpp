@@ -50,7 +50,7 @@ class HandleLifetimeTest : public testing::Test {
   }
 
   std::unique_ptr<Check> check_ = make_handle_lifetime();
-  const std::map<std::string, Case> cases_ = simulated::cases_by_id(*check_, Depth::quick);
+  const std::map<std::string, Case> cases_ = simulated::cases_by_id(*check_, Depth::normal);
 };
 
 /// The losses after some pairs of create and destroy.
@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(HandleLifetimeDeathTest, AHandleThatAnotherThreadDestroyedMayEndTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto check = make_handle_lifetime();
-  const auto cases = simulated::cases_by_id(*check, Depth::quick);
+  const auto cases = simulated::cases_by_id(*check, Depth::normal);
   const auto observe = [&](const char* id) {
     simulated::Worker worker("destroyed-handle-crashes");
     return worker.observe(*check, cases.at(id));
