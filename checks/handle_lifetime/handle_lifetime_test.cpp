@@ -80,14 +80,15 @@ TEST_F(HandleLifetimeTest, ScenariosAreCompleteAndUnique) {
   EXPECT_EQ(ids.size(), 27U);
 }
 
-TEST_F(HandleLifetimeTest, QuickHasEveryScenarioOnceAndDeeperDepthsContainIt) {
-  const auto normal = simulated::cases_by_id(*check_, Depth::normal);
+TEST_F(HandleLifetimeTest, EveryScenarioRunsByDefaultAndDepthsContainEachOther) {
+  const auto quick = simulated::cases_by_id(*check_, Depth::quick);
   const auto full = simulated::cases_by_id(*check_, Depth::full);
-  EXPECT_EQ(cases_.size(), scenarios().size());
-  EXPECT_GE(normal.size(), 50U);
+  EXPECT_EQ(quick.size(), scenarios().size() - 5);
+  EXPECT_EQ(quick.count("f32.used-after-device-reset"), 0U) << "takes a third of a second on a GPU";
+  EXPECT_GE(cases_.size(), 50U);
   EXPECT_EQ(full.size(), 6 * scenarios().size());
   for (const auto& scenario : scenarios()) EXPECT_EQ(cases_.count("f32." + scenario.id), 1U) << scenario.id;
-  for (const auto& [shallow, deep] : {std::pair{&cases_, &normal}, std::pair{&normal, &full}}) {
+  for (const auto& [shallow, deep] : {std::pair{&quick, &cases_}, std::pair{&cases_, &full}}) {
     for (const auto& [id, c] : *shallow) {
       ASSERT_EQ(deep->count(id), 1U) << id;
       EXPECT_EQ(deep->at(id).problem, c.problem) << id;
@@ -200,7 +201,7 @@ TEST_F(HandleLifetimeTest, WrongNumbersWeighMoreThanLostMemory) {
   expect("create-use-destroy", observation, Status::fail, "wrong-result");
 }
 
-TEST_F(HandleLifetimeTest, AFaultlessLibraryPassesEveryQuickCase) {
+TEST_F(HandleLifetimeTest, AFaultlessLibraryPassesEveryDefaultCase) {
   for (const auto& [id, c] : cases_) {
     simulated::Worker worker;
     const auto observation = worker.observe(*check_, c);
@@ -250,23 +251,23 @@ class HandleFaults : public testing::TestWithParam<Planted> {};
 
 TEST_P(HandleFaults, TurnTheCaseRed) { expect_red(*make_handle_lifetime(), GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(
-    Planted, HandleFaults,
-    testing::Values(Planted{"leak-per-handle", "f32.create-destroy", Status::fail, "create-destroy-device-memory-lost",
-                            "f32.two-streams"},
-                    Planted{"leak-per-handle", "f32.create-use-destroy", Status::fail,
-                            "create-use-destroy-device-memory-lost", "f32.many-handles"},
-                    Planted{"handle-bound-to-context", "f32.used-in-other-context", Status::warn,
-                            "used-in-other-context-refused", "f32.one-of-two-destroyed"},
-                    Planted{"handle-bound-to-context", "f32.created-in-other-context", Status::warn,
-                            "created-in-other-context-refused", "f32.result-in-other-context"},
-                    Planted{"handle-bound-to-context", "f32.destroyed-in-other-context", Status::warn,
-                            "destroyed-in-other-context-refused", "f32.threads-one-handle"},
-                    Planted{"algorithm-bound-to-stream", "f32.two-streams", Status::fail, "two-streams-refused",
-                            "f32.one-of-two-destroyed"},
-                    Planted{"algorithm-bound-to-stream", "f32.threads-one-handle", Status::fail,
-                            "threads-one-handle-refused", "f32.create-destroy"}),
-    name_of_planted);
+INSTANTIATE_TEST_SUITE_P(Planted, HandleFaults,
+                         testing::Values(Planted{"leak-per-handle", "f32.create-destroy", Status::fail,
+                                                 "create-destroy-device-memory-lost", "f32.two-streams"},
+                                         Planted{"leak-per-handle", "f32.create-use-destroy", Status::fail,
+                                                 "create-use-destroy-device-memory-lost", "f32.many-handles"},
+                                         Planted{"handle-bound-to-context", "f32.used-in-other-context", Status::warn,
+                                                 "used-in-other-context-refused", "f32.one-of-two-destroyed"},
+                                         Planted{"handle-bound-to-context", "f32.created-in-other-context",
+                                                 Status::warn, "created-in-other-context-refused", "f32.two-streams"},
+                                         Planted{"handle-bound-to-context", "f32.destroyed-in-other-context",
+                                                 Status::warn, "destroyed-in-other-context-refused",
+                                                 "f32.threads-one-handle"},
+                                         Planted{"algorithm-bound-to-stream", "f32.two-streams", Status::fail,
+                                                 "two-streams-refused", "f32.one-of-two-destroyed"},
+                                         Planted{"algorithm-bound-to-stream", "f32.threads-one-handle", Status::fail,
+                                                 "threads-one-handle-refused", "f32.create-destroy"}),
+                         name_of_planted);
 
 TEST(HandleLifetimeDeathTest, AHandleThatAnotherThreadDestroyedMayEndTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

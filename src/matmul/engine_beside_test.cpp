@@ -83,20 +83,21 @@ TEST(EngineBeside, PlanarProductsAreVerified) {
   }
 }
 
-/// The simulator with something done to D after each product.
-Platform spoiled(const std::function<void(std::byte*)>& spoil) {
+/// The simulator with bytes of D set after each product, in the order of its stream.
+Platform spoiled(std::size_t first, std::size_t count, int value) {
   Platform platform = make_simulator_platform({});
   const auto real = platform.lt.matmul;
-  platform.lt.matmul =
-      [real, spoil](cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
-                    cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
-                    const void* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout,
-                    const cublasLtMatmulAlgo_t* algo, void* workspace, std::size_t bytes, cudaStream_t stream) {
-        const auto status = real(handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo,
-                                 workspace, bytes, stream);
-        spoil(static_cast<std::byte*>(d));
-        return status;
-      };
+  platform.lt.matmul = [real, set = platform.cuda.memset_async, first, count, value](
+                           cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,
+                           cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
+                           const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
+                           cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algo, void* workspace,
+                           std::size_t bytes, cudaStream_t stream) {
+    const auto status = real(handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo,
+                             workspace, bytes, stream);
+    static_cast<void>(set(static_cast<std::byte*>(d) + first, value, count, stream));
+    return status;
+  };
   return platform;
 }
 
@@ -105,16 +106,15 @@ TEST(EngineBeside, BothPlanesOfDAndWhatLiesAroundThemAreWatched) {
   constexpr const char* kText = "m=33,n=17,k=16,a=c16";
   constexpr std::size_t kPlane = 1280;
   constexpr std::size_t kBytes = 1122;
-  const auto seen = [&](std::size_t first, std::size_t count, std::byte value) {
-    const auto platform = spoiled([=](std::byte* d) { std::fill(d + first, d + first + count, value); });
-    return run(platform, kText).verification.value();
+  const auto seen = [&](std::size_t first, std::size_t count, int value) {
+    return run(spoiled(first, count, value), kText).verification.value();
   };
-  EXPECT_EQ(seen(kPlane + 32, 2, std::byte{0x3D}).wrong, 1U);
-  EXPECT_EQ(seen(0, kBytes, std::byte{0xFF}).wrong, 33U * 17);
-  EXPECT_EQ(seen(0, kBytes, std::byte{0xFF}).unwritten, 0U) << "the imaginary parts were written";
-  EXPECT_EQ(seen(0, kPlane + kBytes, std::byte{0xFF}).unwritten, 33U * 17);
-  EXPECT_EQ(seen(kBytes, 3, std::byte{0}).padding_bytes_changed, 3U) << "between the planes";
-  EXPECT_EQ(seen(kPlane + kBytes, 5, std::byte{0}).bytes_behind_d, 5U);
+  EXPECT_EQ(seen(kPlane + 32, 2, 0x3D).wrong, 1U);
+  EXPECT_EQ(seen(0, kBytes, 0xFF).wrong, 33U * 17);
+  EXPECT_EQ(seen(0, kBytes, 0xFF).unwritten, 0U) << "the imaginary parts were written";
+  EXPECT_EQ(seen(0, kPlane + kBytes, 0xFF).unwritten, 33U * 17);
+  EXPECT_EQ(seen(kBytes, 3, 0).padding_bytes_changed, 3U) << "between the planes";
+  EXPECT_EQ(seen(kPlane + kBytes, 5, 0).bytes_behind_d, 5U);
 }
 
 TEST(EngineBeside, APlaneOffsetThatIsMisreadShows) {

@@ -118,7 +118,7 @@ bool overlaps_an_input(const MatmulCall& call, const MatmulProblem& p) {
     return input != nullptr && begin < d_begin + bytes_of_span(shape_d(p)) && d_begin < begin + bytes_of_span(shape);
   };
   return (p.k > 0 && (overlaps(call.a, shape_a(p)) || overlaps(call.b, shape_b(p)))) ||
-         (!p.in_place && p.beta != 0 && overlaps(call.c, shape_c(p)));
+         (!p.in_place && p.reads_c() && overlaps(call.c, shape_c(p)));
 }
 
 cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
@@ -131,7 +131,8 @@ cublasStatus_t check_pointers(const MatmulCall& call, const Plan& plan) {
   if ((p.k > 0 && (call.a == nullptr || call.b == nullptr)) || (call.c == nullptr && p.reads_c())) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  if (overlaps_an_input(call, p)) return CUBLAS_STATUS_INVALID_VALUE;
+  // Of pointer arrays the addresses are not those of matrices.
+  if (!plan.pointer_arrays && overlaps_an_input(call, p)) return CUBLAS_STATUS_INVALID_VALUE;
   const Attributes& desc = *plan.objects.desc;
   const bool vector = has_bias(p.epilogue) || has_bias_gradient(p.epilogue);
   if (vector && device_pointer(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER) == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
