@@ -58,7 +58,8 @@ constexpr std::array kSubjects{
     Subject{"overdeclared-pointer", "A pointer below the declared alignment", kDeclareRemedy},
     Subject{"plane-offset", "A plane of imaginary parts off a 256-byte boundary",
             "make CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET a multiple of 16 bytes, so that the imaginary parts are as well "
-            "aligned as the real ones, or set CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_x_BYTES to what both planes have"},
+            "aligned as the real ones, and the same in C and D; or set CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_x_BYTES to "
+            "what both planes have"},
     Subject{
         "workspace", "A workspace that is not on a 256-byte boundary",
         "hand cublasLtMatmul a workspace whose address is a multiple of 256, as cudaMalloc gives it; round the start "
