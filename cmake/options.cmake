@@ -27,11 +27,8 @@ target_compile_options(lt_audit_warnings INTERFACE
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${LT_AUDIT_WERROR}>>:-Werror>)
 if(LT_AUDIT_SANITIZE)
-  # -O1: what AddressSanitizer's documentation advises, since the tests take too long without it.
-  # GCC warns of uninitialised values that are none, in the standard library, when it optimises what it sanitizes.
   target_compile_options(lt_audit_warnings INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${LT_AUDIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${LT_AUDIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer>)
   target_link_options(lt_audit_warnings INTERFACE -fsanitize=${LT_AUDIT_SANITIZE})
 endif()
 
