@@ -90,7 +90,7 @@ Parameters with_algorithms(Parameters parameters, const char* which) {
 
 void add_shared(Table& table) {
   const char* const two = "non-blocking non-blocking";
-  Group shared{"shared",         "One workspace used on two streams at once", may_refuse, kSharing, kOneEach, together,
+  Group shared{"shared",  "One workspace used on two streams at once", may_refuse, kSharing, kOneEach, together,
                "C5=fails"};
   table.add(shared, "shared.two-streams", lanes(two, "shared", "20"));
   table.add(shared, "shared.two-streams.long", with_algorithms(lanes(two, "shared", "200"), "all"));
