@@ -118,9 +118,14 @@ struct Combination {
   }
 };
 
+/// Multiples of 16, as FP8 and INT8 ask for, and distinct, so that a mixed-up dimension shows.
+struct Size {
+  std::int64_t m, n, k;
+};
+constexpr Size kBase{96, 80, 64};
+
 MatmulProblem problem_of(const Combination& c) {
-  // Multiples of 16, as FP8 and INT8 ask for, and distinct, so that a mixed-up dimension shows.
-  auto problem = uniform_problem(CUDA_R_32F, 96, 80, 64);
+  auto problem = uniform_problem(CUDA_R_32F, kBase.m, kBase.n, kBase.k);
   problem.compute_type = c.compute.value;
   problem.scale_type = c.scale.type;
   problem.type_a = c.inputs.first;
@@ -318,6 +323,24 @@ class ComputeType : public Check {
     return list;
   }
 
+  /// The product's types at the size of the table: is it they that the library dislikes, or the sizes and addresses?
+  std::vector<Case> cases_about(const Target& target, const MatmulProblem& problem) const override {
+    auto p = uniform_problem(CUDA_R_32F, kBase.m, kBase.n, kBase.k);
+    p.compute_type = problem.compute_type;
+    p.scale_type = problem.scale_type;
+    p.type_a = problem.type_a;
+    p.type_b = problem.type_b;
+    p.type_c = problem.type_c;
+    p.type_d = problem.type_d;
+    p.plane_a = problem.plane_a == 0 ? 0 : kPackedPlane;
+    p.plane_b = problem.plane_b == 0 ? 0 : kPackedPlane;
+    p.plane_c = problem.plane_c == 0 ? 0 : kPackedPlane;
+    p.plane_d = problem.plane_d == 0 ? 0 : kPackedPlane;
+    p.transa = problem.transa;
+    p.transb = problem.transb;
+    return {case_of("types", p, scope_of(target))};
+  }
+
   Verdict judge(const Case& the_case, const Observation& observation) const override {
     const Outcome outcome = outcome_of(observation);
     const auto verdict = [&](Status status, std::string reason) {
@@ -349,22 +372,27 @@ class ComputeType : public Check {
  private:
   static void add(std::vector<Case>& list, const ContractScope& scope, Depth depth, const Combination& combination,
                   std::size_t index) {
-    Case added;
-    added.problem = problem_of(combination);
-    const auto& p = added.problem;
-    auto promise = promise_of(p, scope);
-    const bool listed = promise.expectation == Expectation::must_work;
+    const auto p = problem_of(combination);
+    auto added = case_of(id_of(combination, p), p, scope);
+    const bool listed = added.expectation == Expectation::must_work;
     if (depth == Depth::quick && !is_quick(combination, p, listed, index)) return;
-    added.id = id_of(combination, p);
-    added.expectation = promise.expectation;
-    added.rule = std::move(promise.rule);
+    list.push_back(std::move(added));
+  }
+
+  static Case case_of(std::string id, const MatmulProblem& p, const ContractScope& scope) {
+    Case made;
+    made.id = std::move(id);
+    made.problem = p;
+    auto promise = promise_of(p, scope);
+    made.expectation = promise.expectation;
+    made.rule = std::move(promise.rule);
     // cublasGemmEx has no argument for the scale type (it follows from the compute type), one for C and D, none for
     // FP8 or planes.
-    added.with_cublas = p.scale_type == default_scale_type(p.compute_type, p.type_d) && p.type_c == p.type_d &&
-                        !is_fp8(p.type_a) && !is_fp8(p.type_b) && p.plane_a == 0 && p.plane_d == 0;
-    const std::string claims = claims_of(p, scope, listed);
-    if (!claims.empty()) added.parameters.emplace("claims", claims);
-    list.push_back(std::move(added));
+    made.with_cublas = p.scale_type == default_scale_type(p.compute_type, p.type_d) && p.type_c == p.type_d &&
+                       !is_fp8(p.type_a) && !is_fp8(p.type_b) && p.plane_a == 0 && p.plane_d == 0;
+    const std::string claims = claims_of(p, scope, made.expectation == Expectation::must_work);
+    if (!claims.empty()) made.parameters.emplace("claims", claims);
+    return made;
   }
 };
 

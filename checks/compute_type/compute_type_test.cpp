@@ -284,5 +284,24 @@ TEST_F(ComputeTypeTest, SkipsWarnsAndErrsOnTheRest) {
   EXPECT_EQ(judge(kListed, observation).reason, "slower");
 }
 
+TEST_F(ComputeTypeTest, OfAnApplicationItRunsTheTypesAtItsOwnSize) {
+  auto problem = uniform_problem(CUDA_R_16F, 4096, 7, 512);
+  problem.transa = CUBLAS_OP_T;
+  problem.lda = 520;
+  problem.a_offset = 8;
+  problem.epilogue = CUBLASLT_EPILOGUE_BIAS;
+  const auto cases = check_->cases_about(hopper(), problem);
+  ASSERT_EQ(cases.size(), 1U);
+  const auto& types = cases.front();
+  EXPECT_EQ(types.id, "types");
+  auto expected = uniform_problem(CUDA_R_16F, 96, 80, 64);
+  expected.transa = CUBLAS_OP_T;
+  EXPECT_EQ(types.problem, expected);
+  EXPECT_EQ(types.expectation, Expectation::must_work);
+  EXPECT_TRUE(types.with_cublas);
+  problem.type_d = CUDA_R_8I;
+  EXPECT_EQ(check_->cases_about(hopper(), problem).front().expectation, Expectation::may_refuse);
+}
+
 }  // namespace
 }  // namespace lt_audit
