@@ -158,6 +158,8 @@ TEST_F(Robustness, FiftyKilledWorkersCostAtMostTheCasesInTheirHands) {
   const Finished finished = program.wait([&] {
     const auto now = std::chrono::steady_clock::now();
     if (kills == kKills || now < next) return;
+    // A first worker that dies twice while it starts ends the audit: the report on disk says that one is up.
+    if (!std::filesystem::exists(here_ / "killed.json")) return;
     const std::vector<pid_t> workers = children_of(program.pid());
     if (workers.empty()) return;
     // Current, spare or leaving, in whatever it does: coming up, in the middle of a case, between two.
